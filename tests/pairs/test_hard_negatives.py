@@ -35,10 +35,7 @@ ROWS = at_angles(0, 40, 10, 30, 60, 120)
         ({"count": 2}, ["n1", "n2"]),
         ({"ranks": (1, 3)}, ["n2", "n3"]),
         ({"margin": 0.0}, ["n3", "n4"]),  # cos 40° = .766 > cos 60° = .5
-        ({"margin": -0.15}, ["n2", "n3", "n4"]),  # cos 30° = .866
-        ({"margin": 0.3}, ["n4"]),
         ({"relative": 0.3}, ["n3", "n4"]),  # .766 - .7 · .3
-        ({"relative": 0.4}, ["n4"]),
         ({"most": 0.9}, ["n2", "n3", "n4"]),
         ({"least": 0.0}, ["n1", "n2", "n3"]),
         ({"margin": 0.0, "least": 0.0}, ["n3"]),
@@ -201,7 +198,7 @@ def test_equals_sentence_transformers(ours: dict[str, Any], theirs: dict[str, An
 
 
 def test_random_sampling_depends_on_the_seed_and_covers_the_ranks() -> None:
-    corpus = load("questions")
+    corpus = load("questions").take(range(600))
     rows = np.random.default_rng(0).normal(size=(len(sentences_to_mine(corpus)), 8)).astype(np.float32)
     one, same, other = (
         mine_negatives(rows, corpus, count=3, ranks=(10, 50), sampling="random", seed=seed) for seed in (1, 1, 2)

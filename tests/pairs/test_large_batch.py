@@ -69,10 +69,7 @@ def small_tiles(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 OPTIONS: dict[str, dict[str, float]] = {
     "defaults": {},
-    "alpha": {"alpha": 7.0},
-    "beta": {"beta": 9.0},
-    "base": {"base": -0.2},
-    "no margin": {"epsilon": 0.0},
+    "others": {"alpha": 7.0, "beta": 9.0, "base": -0.2},
     "no mining": {"epsilon": math.inf},
     "beyond exp": {"alpha": 900.0, "beta": 2000.0, "base": -0.5},
 }

@@ -132,14 +132,6 @@ def test_locality_with_any_settings_equals_plain_loops(alpha: float, beta: float
 
 
 @every_loss
-def test_masks_need_not_be_square(name: str) -> None:
-    """Anchors against other rows, such as a batch against a memory."""
-    S, P, N = (part[:4] for part in batch(9, 1))
-    for dials in ({}, {dial: OTHER[dial] for dial in LOSSES[name].hyperparameters}):
-        assert LOSSES[name].function(S, P, N, **dials).item() == pytest.approx(in_loops(name, S, P, N, **dials))
-
-
-@every_loss
 def test_training_settings_reach_the_loss(name: str) -> None:
     S, P, N = batch(8, 1)
     dials: dict[str, Any] = {dial: OTHER[dial] for dial in LOSSES[name].hyperparameters}
@@ -222,15 +214,6 @@ def test_worked_example_of_weights(name: str) -> None:
     assert weights[0, 1:].tolist() == pytest.approx(WEIGHTS[name], rel=1e-12)
     assert not weights[1:].any()
     assert weights[0, 0] == 0
-
-
-def test_supcon_pushes_a_positive_with_more_than_its_share() -> None:
-    S = torch.tensor([[1.0, 0.9, 0.1, -1.0]], dtype=torch.float64)
-    P, N = torch.tensor([[False, True, True, False]]), torch.tensor([[False, False, False, True]])
-    _, turned = slope(partial(losses.supcon, temperature=1.0), S, P, N)
-    assert turned[0, 1] > 0 > turned[0, 2]
-    near = slope(partial(losses.infonce, temperature=1.0), S, P, N)[1]
-    assert near[0, 1] < 0 > near[0, 2]  # InfoNCE pulls both
 
 
 # ------------------------------------------------------------------ other libraries
@@ -341,7 +324,7 @@ def test_locality_with_a_large_beta(together: float, apart: float) -> None:
 
 
 @every_loss
-@pytest.mark.parametrize("labels", [[0], [0, 0, 0, 0], [0, 1, 2, 3]])
+@pytest.mark.parametrize("labels", [[0, 0, 0, 0], [0, 1, 2, 3]])
 def test_a_single_class_or_one_row_per_class(name: str, labels: list[int]) -> None:
     S, (P, N) = cosines(len(labels), 3, 0).clamp(-1, 1), masks_from_labels(labels)
     value, found = slope(LOSSES[name].function, S, P, N)
@@ -358,18 +341,6 @@ def test_half_precision_is_computed_in_single(name: str) -> None:
     assert value.dtype == torch.float32
     torch.testing.assert_close(value, same)
     torch.testing.assert_close(found, turned.half())
-
-
-@every_loss
-def test_the_order_of_rows_does_not_matter_and_inputs_stay_unchanged(name: str) -> None:
-    S, P, N = batch(9, 3)
-    order = torch.randperm(9, generator=torch.Generator().manual_seed(0))
-    before = [part.clone() for part in (S, P, N)]
-    value, found = slope(LOSSES[name].function, S, P, N)
-    other, moved = slope(LOSSES[name].function, *(part[order][:, order] for part in (S, P, N)))
-    assert value.item() == pytest.approx(other.item(), rel=1e-12)
-    torch.testing.assert_close(found[order][:, order], moved, atol=1e-12, rtol=1e-10)
-    assert all(torch.equal(part, copy) for part, copy in zip((S, P, N), before, strict=True))
 
 
 @pytest.mark.parametrize(

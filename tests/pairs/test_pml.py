@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -16,35 +15,12 @@ from labkit.pairs import as_pml, locality, pml, streaming_locality
 SETTINGS = {"alpha": 0.1, "beta": 40.0, "base": 0.5}
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_five_rows_on_a_circle(dtype: torch.dtype) -> None:
-    """The case of pytorch-metric-learning's own test, 0° to 80° and classes 0 0 1 1 2, computed pair by pair."""
-    degrees, labels = [0.0, 20.0, 40.0, 60.0, 80.0], [0, 0, 1, 1, 2]
-    angles = [math.radians(degree) for degree in degrees]
-    rows = torch.tensor([[math.cos(x), math.sin(x)] for x in angles], dtype=dtype, requires_grad=True)
-    loss = as_pml(partial(locality, **SETTINGS))(rows, torch.tensor(labels))
-    loss.backward()
-    expected = 0.0
-    for i, anchor in enumerate(degrees):
-        sums = {True: 0.0, False: 0.0}
-        for j, other in enumerate(degrees):
-            if i != j:
-                scale = -SETTINGS["alpha"] if labels[i] == labels[j] else SETTINGS["beta"]
-                sums[labels[i] == labels[j]] += math.exp(scale * (math.cos(math.radians(anchor - other)) - 0.5))
-        expected += math.log(1 + sums[True]) / SETTINGS["alpha"] / 5 + math.log(1 + sums[False]) / SETTINGS["beta"] / 5
-    assert loss.dtype == rows.grad.dtype == dtype
-    assert loss.item() == pytest.approx(expected, rel=1e-2 if dtype.itemsize == 2 else 1e-5)
-    assert rows.grad.isfinite().all()
-
-
-# ------------------------------------------------------------------ against the library
-
-
-def batch(seed: int, rows: int = 96, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+def batch(seed: int, rows: int = 96) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     labels = torch.randint(0, rows // 6, (rows,), generator=generator)
-    centres = torch.randn(rows // 6, 24, generator=generator, dtype=dtype) + 0.6
-    return 2 * (centres[labels] + 0.9 * torch.randn(rows, 24, generator=generator, dtype=dtype)), labels
+    centres = torch.randn(rows // 6, 24, generator=generator, dtype=torch.float64) + 0.6
+    noise = torch.randn(rows, 24, generator=generator, dtype=torch.float64)
+    return 2 * (centres[labels] + 0.9 * noise), labels
 
 
 def value_and_slope(loss: Callable[[Tensor], Tensor], X: Tensor) -> tuple[float, Tensor]:
@@ -62,15 +38,14 @@ def assert_same(ours: Callable[[Tensor], Tensor], theirs: Callable[[Tensor], Ten
     assert (slope - their_slope).abs().max() <= 1e-5 * their_slope.abs().max()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("epsilon", [None, 0.1])
-def test_multi_similarity_with_and_without_its_miner(dtype: torch.dtype, epsilon: float | None) -> None:
+def test_multi_similarity_with_and_without_its_miner(epsilon: float | None) -> None:
     losses = pytest.importorskip("pytorch_metric_learning.losses")
     miners = pytest.importorskip("pytorch_metric_learning.miners")
     peer = losses.MultiSimilarityLoss(**SETTINGS)
     mine = miners.MultiSimilarityMiner(epsilon=epsilon) if epsilon is not None else lambda X, y: None
     ours = as_pml(partial(locality, **SETTINGS))
-    X, labels = batch(0, dtype=dtype)
+    X, labels = batch(0)
     mined = mine(X, labels)
     assert_same(lambda X: ours(X, labels, mined), lambda X: peer(X, labels, mined), X)
     if epsilon is not None:  # their miner and loss against our streaming loss, which includes the miner
@@ -78,13 +53,21 @@ def test_multi_similarity_with_and_without_its_miner(dtype: torch.dtype, epsilon
         assert_same(lambda X: streaming(X, labels), lambda X: peer(X, labels, mine(X, labels)), X)
 
 
-# ------------------------------------------------------------------ inside the library's wrappers
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_rows_give_a_loss_and_a_gradient_of_their_type(dtype: torch.dtype) -> None:
+    X, labels = batch(0)
+    rows = X.to(dtype).requires_grad_()
+    loss = as_pml(locality)(rows, labels)
+    loss.backward()
+    assert loss.dtype == rows.grad.dtype == dtype
+    assert loss.item() == pytest.approx(as_pml(locality)(X, labels).item(), rel=1e-2)
+    assert rows.grad.isfinite().all()
 
 
 def test_memory_of_earlier_batches() -> None:
     losses = pytest.importorskip("pytorch_metric_learning.losses")
     miners = pytest.importorskip("pytorch_metric_learning.miners")
-    for miner in (None, miners.MultiSimilarityMiner(), miners.TripletMarginMiner()):
+    for miner in (None, miners.TripletMarginMiner()):
         ours, peer = (
             losses.CrossBatchMemory(loss, 24, memory_size=250, miner=miner)
             for loss in (as_pml(locality), losses.MultiSimilarityLoss())

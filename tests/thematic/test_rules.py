@@ -45,18 +45,6 @@ def test_only_words_are_tokens() -> None:
     assert not rules.too_short('One, two - three ("four") five!')
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "far"), [(0, 0, False), (0, 3, False), (0, 4, True), (9, 6, False), (9, 5, True)]
-)
-def test_sentences_are_at_most_three_paragraphs_apart(first: int, second: int, far: bool) -> None:
-    assert rules.too_far((first, "a"), (second, "b")) is far
-
-
-def test_repeated_sentences() -> None:
-    assert rules.same((0, "One  Two."), (1, "one two."))
-    assert not rules.same((0, "One two."), (1, "One three."))
-
-
 def test_the_first_section_is_dropped_whatever_its_title() -> None:
     assert rules.is_first(0, ("A", "A"))
     assert not rules.is_first(1, ("", ""))
@@ -102,15 +90,6 @@ def test_at_least_five_sections_must_remain() -> None:
     assert eligible(article(*FIVE[:4], section("E", 3, 60))) == ()  # nor does one without an eligible sentence
     assert eligible(Article("T", (section("Only", 9, 9, 9),))) == ()
     assert eligible(Article("T", ())) == ()
-
-
-def test_adjacent_sections_with_one_title_stay_separate() -> None:
-    assert titles(eligible(article(*FIVE, section("E", 9)))) == ["A", "B", "C", "D", "E", "E"]
-
-
-def test_only_the_first_sentence_of_a_paragraph_is_used() -> None:
-    parts = [Section(name, [f"{said(6)} {said(7, 'Next')} {said(8, 'Last')}"]) for name in "ABCDE"]
-    assert eligible(article(*parts))[0] == ("A", ((0, said(6)),))
 
 
 def test_an_incomplete_sentence_is_left_out_and_counted() -> None:

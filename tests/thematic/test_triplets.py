@@ -205,13 +205,6 @@ def test_an_article_alone_in_its_split_has_no_negatives() -> None:
     assert funnel.removed(making.BARREN, "articles") == 1
 
 
-def test_the_first_of_two_articles_with_one_title_is_kept() -> None:
-    corpus = corpus_of("T", "T", splits=["train", "test"])
-    found, funnel = triplets_and_funnel(corpus)
-    assert set(found.splits) == {"train"}
-    assert funnel.removed("title of an earlier article", "articles") == 1
-
-
 def test_invalid_plans_and_corpora_are_refused() -> None:
     for wrong in ({"rule": "near"}, {"by": "x"}, {"max_per_anchor": 0}):
         with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
