@@ -303,6 +303,7 @@ def test_without_a_token_there_is_no_session_script_upload_or_picture(room: Room
     for method in ("PUT", "POST", "DELETE", "HEAD", "OPTIONS"):
         assert room.ask(f"/_stcore/upload_file/a/b?token={TOKEN}", method=method).status == 403, method
     assert room.ask("/?token=wrong").status == 403
+    assert room.ask(f"/?token={TOKEN}", host="evil.example").status == 403
     assert room.ask("/", cookie=cookie).status == 200
 
 

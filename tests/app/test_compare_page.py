@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from labkit.corpora import load
 from labkit.evaluation.scores import score
-from labkit.figure_names import spoken
+from labkit.figure_names import SAW, spoken
 from labkit.methods import METHODS
 from labkit.runs import read_record
 from labkit.shipped import DEMONSTRATIONS
@@ -134,6 +134,17 @@ def test_each_corpus_has_its_own_scores_of_a_baseline(opened: Opened) -> None:
     for name in ("captions", "topics"):
         (found,) = train_runs.results_of({}, ["tfidf"], cached.lab_corpus(name))
         assert found.scores.corpus == name
+
+
+def test_the_verdict_says_why_a_higher_score_does_not_count(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened("train_page")
+    from train_runs import verdict_of
+
+    monkeypatch.setattr(Line, "saw_test", property(lambda line: line.name == "seen"))
+    for mean, said in ((0.869, True), (0.5, False)):
+        scores = {"a": (0.842, "open"), "b": (0.84, "open"), "seen": (mean, "saw test")}
+        lines = [Line(name, (), {"hit@1": at}, "hit@1", None, verdict) for name, (at, verdict) in scores.items()]
+        assert (SAW in " ".join(verdict_of(lines))) is said
 
 
 def test_the_page_opens_on_the_runs_of_the_corpus_or_else_on_its_data(opened: Opened, runs: Path) -> None:

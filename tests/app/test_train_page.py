@@ -185,6 +185,21 @@ def test_an_old_link_to_which_method_opens_the_comparison(opened: Opened, waitin
     assert page.radio(key="preset").value == "Word pieces"
 
 
+LINES = b"text,label\na,x\nb,x\nc,y\nd,y\n"
+
+
+def test_another_file_replaces_the_first(opened: Opened) -> None:
+    page = fine(with_file(opened("train_page", view="Data"), LINES, "one.csv"))
+    assert "**one.csv**: 4 rows" in texts(page)
+    fine(page.file_uploader[0].upload("two.csv", LINES + b"e,y\n", "text/csv").run())
+    assert page.selectbox(key="corpus").value == "your own file"
+    assert "**two.csv**: 5 rows" in texts(page)
+    assert "one.csv" not in texts(page)
+    fine(page.button(key="file-forget").click().run())
+    assert page.selectbox(key="corpus").value == "your own file"
+    assert "two.csv" not in texts(page) + page.info[0].value
+
+
 def test_a_corpus_is_measured_once_even_if_that_fails(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
 
@@ -195,7 +210,7 @@ def test_a_corpus_is_measured_once_even_if_that_fails(opened: Opened, monkeypatc
     monkeypatch.setattr("labkit.baselines.difficulty.difficulty", refuse)
     page = opened("train_page", view="Data")
     import_module("keeping").room.clear()
-    fine(with_file(page, b"text,label\na,x\nb,x\nc,y\nd,y\n"))
+    fine(with_file(page, LINES))
     assert "no test split" in texts(page)
     assert "no test split" in texts(fine(page.run()))
     assert sorted(tried) == sorted(set(tried))

@@ -18,7 +18,7 @@ from labkit.method import Method
 from labkit.methods import METHODS
 from labkit.shipped import pictured
 
-from .conftest import Opened, RunCode, charts, figure, fine
+from .conftest import HOSTILE, Opened, RunCode, charts, figure, fine, shows_no_markup, with_file
 
 CLUSTERS = {"how": "PCA", "left": "SIF", "right": "nothing", "row": "5"}
 BOTH = {"corpus": "captions", "how": "PCA", "left": "TF-IDF", "right": "SIF", "row": "5"}
@@ -167,3 +167,11 @@ def test_a_negative_of_a_batch_is_compared_with_the_nearest_positive(opened: Ope
         other = str(table[table["kind"] == kind]["number"].iloc[0])
         page = fine(opened("why_page", **PAIRS, anchor="3", other=other).run())
         assert len([text for text in page.markdown if re.match(r"\*\*Why [bc] is nearer", text.value)]) == count
+
+
+@pytest.mark.whole
+def test_markup_in_a_sentence_is_text(opened: Opened) -> None:
+    page = opened("why_page", corpus="your own file", view="The words", vectors="SIF")
+    fine(with_file(page, HOSTILE.encode()))
+    assert alikes(page)
+    shows_no_markup(page)
