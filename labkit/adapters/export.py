@@ -206,13 +206,14 @@ def export(
     sentences: Sequence[str] = (),
     metrics: Metrics | None = None,
     intervals: Intervals | None = None,
+    limits: Sequence[str] = (),
     force: bool = False,
 ) -> Exported:
     """Write a fitted method to a new folder, completely or not at all, and compare the vectors of both on these
     sentences.
 
-    `quantize` stores the weights as 8-bit integers. `metrics` and their `intervals`, both in the form of run.json, are
-    written to the README. `force` replaces only an earlier export in the folder.
+    `quantize` stores the weights as 8-bit integers. `metrics` and their `intervals`, both in the form of run.json, and
+    further `limits`, in sentences, are written to the README. `force` replaces only an earlier export in the folder.
 
     >>> from tempfile import mkdtemp
     >>> from labkit import Bag, load
@@ -250,9 +251,9 @@ def export(
             cost = float(np.abs(before - after).max())
             exported = replace(exported, size=size_of(beside), size_before=exported.size, spearman=spearman, cost=cost)
         opening = form.opening.format(folder=folder.name)
-        limits = "\n".join(f"- {limit}" for limit in exported.limits)
+        listed = "\n".join(f"- {limit}" for limit in (*exported.limits, *limits))
         measured = f"{MARK}. {exported}"
-        card = card_of(method, folder.name, to, opening, metrics or {}, intervals, measured=measured, limits=limits)
+        card = card_of(method, folder.name, to, opening, metrics or {}, intervals, measured=measured, limits=listed)
         (beside / CARD).write_text(card, "utf-8")
     return exported
 

@@ -16,9 +16,11 @@ from typer import Argument, Option, Typer
 from labkit.cli import opening
 from labkit.cli.arguments import (
     MODEL,
+    UTF8,
     AnyCorpus,
     Columns,
     Command,
+    Encoding,
     Executor,
     Force,
     Shards,
@@ -29,7 +31,7 @@ from labkit.cli.arguments import (
 )
 from labkit.cli.output import step, text_table
 from labkit.cli.train import train
-from labkit.corpora import CORPORA, Sentences, load
+from labkit.corpora import CORPORA, Sentences
 from labkit.corpora.article_triplets import Plan
 from labkit.corpora.catalogue import DATA, EMBEDDED, nearest_corpus
 from labkit.corpora.files import format_of, write_rows
@@ -45,7 +47,6 @@ from labkit.shipped import DEMONSTRATIONS, Demonstration
 from labkit.spreadsheet import without_formula
 from labkit.thematic.from_dumps import UNITS, Funnel, write_shards, write_triplets
 
-UTF8 = "utf-8-sig"
 WITHOUT_LABELS = """\
 The sentences have no labels. Without labels, you can train simple methods such as sif, lsa and sbert; sentpwnet or bag
 with --set loss=simcse --set dropout=0.1; and static with --set epochs=0. Scores, tuning and hard negatives need
@@ -98,16 +99,12 @@ def get(
 def check(
     name: AnyCorpus,
     measure: Annotated[bool, Option("--measure", help="Also score chance, TF-IDF and mean word vectors.")] = False,
-    encoding: Annotated[str, Option(help="Text encoding of your file.")] = UTF8,
+    encoding: Encoding = UTF8,
     columns: Columns = "",
 ) -> Shown:
     """Read a whole corpus and report what it contains, or which row is invalid and why."""
     is_file = name not in CORPORA and Path(name).is_file()
-    for option, given in (("--encoding", encoding != UTF8), ("--columns", columns)):
-        if given and (name in CORPORA or Path(name).is_dir()):
-            raise ValueError(f"{option} applies only to your own files; omit it for {name}")
-    with step("read"):
-        corpus = opening.corpus_of_file(Path(name), encoding, columns) if is_file else load(name)
+    corpus = opening.opened_corpus(name, columns, encoding)
     texts, prints = len(corpus.sentences()), corpus.fingerprint
     record: dict[str, Any] = {"name": corpus.name, "shape": type(corpus).__name__, "rows": len(corpus)}
     record |= {"splits": corpus.sizes, "distinct_texts": texts, "fingerprint": prints}

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from labkit.cli.arguments import UTF8
 from labkit.cli.output import step
 from labkit.corpora import CORPORA, Corpus, load, read_corpus
 from labkit.corpora.rows import OURS
@@ -26,18 +27,19 @@ if TYPE_CHECKING:
     from labkit.evaluation.scores import Scores
 
 
-def opened_corpus(name: str, columns: str = "") -> Corpus:
+def opened_corpus(name: str, columns: str = "", encoding: str = UTF8) -> Corpus:
     """The corpus with this name or in this file; a file's corpus is named by its path, so it can be found again."""
     with step(f"corpus {name} opened"):
-        if columns and (name in CORPORA or Path(name).is_dir()):
-            raise ValueError(f"--columns applies only to your own files; omit it for {name}")
+        for option, given in (("--encoding", encoding != UTF8), ("--columns", columns)):
+            if given and (name in CORPORA or Path(name).is_dir()):
+                raise ValueError(f"{option} applies only to your own files; omit it for {name}")
         if name in CORPORA or not Path(name).exists():
             return load(name)
-        corpus = load(name) if Path(name).is_dir() else corpus_of_file(Path(name), columns=columns)
+        corpus = load(name) if Path(name).is_dir() else corpus_of_file(Path(name), encoding, columns)
         return replace(corpus, name=str(Path(name)))
 
 
-def corpus_of_file(path: Path, encoding: str = "utf-8-sig", columns: str = "") -> Corpus:
+def corpus_of_file(path: Path, encoding: str = UTF8, columns: str = "") -> Corpus:
     """The corpus in a file; raises an error if it needs too much memory, before the system kills the program."""
     with terminal("row") as progress, within_memory(path.name):
         return read_corpus(path, encoding=encoding, columns=_named(columns), progress=progress)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option, Typer
 
 from labkit.cli import arguments
-from labkit.cli.arguments import Changes, Columns, Command, MethodName, Seed, Shown, WithMethods
+from labkit.cli.arguments import UTF8, Changes, Columns, Command, Encoding, MethodName, Seed, Shown, WithMethods
 from labkit.cli.opening import opened_corpus
 from labkit.cli.output import remark, resumable, text_table
 from labkit.cli.train import entry_of, keys_and_values, shown
@@ -98,12 +98,17 @@ def bench(
     methods: Annotated[str, Option(help="Compare only these methods, for example tfidf,bag,sbert.")] = "",
     metric: Annotated[str, Option(help="Metric to rank the methods by: auc, accuracy, probe, hit@1, …")] = "",
     test: Annotated[
-        str, Option(help="A file with the test rows and the same columns.", autocompletion=arguments.complete_corpora)
+        str,
+        Option(
+            help="A file with the test rows; the rows of FILE are then only for train and dev.",
+            autocompletion=arguments.complete_corpora,
+        ),
     ] = "",
     seeds: Annotated[int, Option(min=0, help="Seeds per method on test; 0 chooses 3 or 5.")] = 0,
     workers: Annotated[int, Option(min=0, help="Processes; 0: one per core.")] = 0,
     seed: Seed = 0,
     columns: Columns = "",
+    encoding: Encoding = UTF8,
 ) -> Shown:
     """Find out which method is best for your data, and export the model. This command checks the data, runs the same
     number of trials on dev for each method, and scores test once with several seeds. The report says which method
@@ -112,9 +117,9 @@ def bench(
     """
     from labkit.trials import bench as benching  # imports torch
 
-    opened = opened_corpus(corpus, columns)
+    opened = opened_corpus(corpus, columns, encoding)
     if test:
-        opened = benching.with_test(opened, opened_corpus(test, columns))
+        opened = benching.with_test(opened, opened_corpus(test, columns, encoding))
     chosen = [name.strip() for name in methods.split(",") if name.strip()]
     how: dict[str, Any] = {"minutes": minutes, "metric": metric, "seeds": seeds, "workers": workers, "seed": seed}
     with resumable(), terminal("method") as progress:

@@ -111,7 +111,8 @@ def check_unpacked(path: Path, size: int, limit: int) -> None:
 def _lines(path: Path, stream: IO[bytes], encoding: str, limit: int) -> Iterator[str]:
     """Decode the lines and count their bytes; a decoding error names its line."""
     seen = 0
-    remedy = "save the file as UTF-8, or read it in Python with `read_corpus(path, encoding=...)`"
+    remedy = "save the file as UTF-8, or name its encoding: --encoding latin-1 for `labkit bench` and `data check`, "
+    remedy += "encoding='latin-1' for `read_corpus`"
     lines = text_lines(stream, path.name, encoding, longest=64 * _CELL, remedy=remedy)
     for number, line in enumerate(lines, 1):
         if number == 1 and "\0" in line:

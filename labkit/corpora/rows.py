@@ -101,7 +101,7 @@ def our_names(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str
 
 
 def _renamed(
-    rows: Iterable[tuple[int | str, Mapping[str, Any]]], given: Mapping[str, str]
+    rows: Iterable[tuple[int | str, Mapping[str, Any]]], given: Mapping[str, str], where: str
 ) -> Iterator[tuple[int | str, dict[str, Any], dict[str, str]]]:
     """Each row's number, its values by our column names, and {our name: theirs}.
 
@@ -112,7 +112,10 @@ def _renamed(
     anchors: set[tuple[Any, ...]] = set()
     for number, row in rows:
         if row.keys() != names.keys():
-            names = our_names(row, given)
+            try:
+                names = our_names(row, given)
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
             theirs = {ours: column for column, ours in names.items()}
         ours = {names[column]: value for column, value in row.items()}
         if not {"anchor", "positive"} <= ours.keys() or "negative" in ours:
@@ -149,7 +152,7 @@ def corpus_of_rows(
     numbers: list[int | str] = []
     needed: list[str] = []
     theirs: dict[str, str] = {}
-    for number, row, theirs in _renamed(rows, columns or {}):
+    for number, row, theirs in _renamed(rows, columns or {}, where):
         if shape is None:
             shape = _shape(where, row, theirs)
             values = {column: [] for column in row}
@@ -222,7 +225,7 @@ def _shape(where: str, row: Mapping[str, Any], theirs: Mapping[str, str]) -> typ
     for shape, needed in SHAPES.items():
         if all(column in row for column in needed):
             if shape is Pairs and not {"label", "score"} & row.keys():
-                others = [theirs[column] for column in row if column not in (*needed, "split")]
+                others = [theirs[column] for column in row if column not in needed and not _is_split(row[column])]
                 named = f", or say which it is, for example with {_option(label=others[-1])}" if others else ""
                 raise ValueError(
                     f"{where}: column 'label' (0/1) or 'score' is missing next to {theirs['text_a']} and "
@@ -244,7 +247,7 @@ def _guessed(row: Mapping[str, Any]) -> dict[str, str]:
     row = {
         column: value
         for column, value in row.items()
-        if column != "split" and "," not in column and column.isprintable()
+        if not _is_split(value) and "," not in column and column.isprintable()
     }
     texts = [column for column, value in row.items() if " " in str(value).strip()]
     ours: tuple[str, ...] = ("text_a", "text_b")
@@ -252,6 +255,10 @@ def _guessed(row: Mapping[str, Any]) -> dict[str, str]:
         texts, ours = sorted(row, key=lambda column: -len(str(row[column])))[:1], ("text",)
     others = [column for column in row if column not in texts]
     return dict(zip((*ours, "label"), (*texts, *others[-1:]), strict=False))
+
+
+def _is_split(value: Any) -> bool:
+    return str(value).strip().lower() in _SPLIT_NAMES
 
 
 def _option(**columns: str) -> str:

@@ -22,7 +22,6 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,9 +30,8 @@ from typing import Any
 import numpy as np
 
 from labkit import scale
-from labkit.atomic import write_text
+from labkit.atomic import in_place, write_text
 from labkit.corpora.article_rules import eligible
-from labkit.corpora.catalogue import load
 from labkit.corpora.records import Articles, Corpus, Labelled, Pairs
 from labkit.evaluation.comparison import Parts, lead_of
 from labkit.evaluation.scores import require_labels
@@ -120,7 +118,7 @@ def bench(
             found = _each(cost_of, folder / "costs", timed, workers=workers, progress=told)
             costs = {name: Cost(**cost) for name, cost in found.items()}
             spent = (time.monotonic() - began) / 60
-            left = max(minutes - spent, minutes / 2)
+            left = max(minutes - spent, minutes / 4)
             sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
             more = sized.pop("more")
             if not sized["methods"]:
@@ -145,10 +143,9 @@ def bench(
     try:
         report = comparison.report(report)
     except KeyboardInterrupt:
-        _write(replace(comparison.so_far(report), finished=False), folder)
+        _write(replace(comparison.so_far(report), finished=False), folder, began)
         raise
-    _write(report, folder)
-    return report
+    return _write(report, folder, began)
 
 
 def _forget(folder: Path) -> None:
@@ -159,9 +156,14 @@ def _forget(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def _write(report: Report, folder: Path) -> None:
+def _write(report: Report, folder: Path, began: float) -> Report:
+    """Write the report, with the minutes of this call and of the earlier ones that it resumes."""
+    file = folder / "report.json"
+    before = json.loads(file.read_text("utf-8"))["took"] if file.is_file() else 0.0
+    report = replace(report, took=before + (time.monotonic() - began) / 60)
     write_text(folder / "report.html", as_html(report))
-    write_text(folder / "report.json", json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str) + "\n")
+    write_text(file, json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str) + "\n")
+    return report
 
 
 # --- the corpus --------------------------------------------------------------------------------------------------
@@ -199,9 +201,15 @@ def _checked_metric(corpus: Corpus, metric: str) -> str:
     for split in ("train", "dev", "test"):
         if split not in corpus.sizes:
             raise ValueError(
-                f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); remove the column 'split' to "
-                "divide the rows, or add rows"
+                f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); add rows, give test rows with "
+                "--test, or remove the column 'split', if there is one, to have the rows divided"
             )
+    if isinstance(corpus, Labelled) and len({*corpus.labels}) > 0.9 * len(corpus):
+        raise ValueError(
+            f"almost every row of {corpus.name!r} has a label of its own ({len({*corpus.labels}):,} labels in "
+            f"{len(corpus):,} rows), but a class needs several rows; if the labels are grades of pairs, name the "
+            "columns text_a, text_b and score"
+        )
     possible = metrics_for(corpus)
     if metric and metric not in possible:
         raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {corpus.KIND}")
@@ -225,7 +233,8 @@ def _findings(corpus: Corpus, file: Path, minutes: float, seed: int) -> tuple[Fi
         model = len(corpus.sentences()) <= JUDGED_A_MINUTE * minutes
         found = examine(corpus, seed=seed, model=model, folder=file.parent / "frozen")
         write_text(file, json.dumps(list(map(asdict, found)), ensure_ascii=False, default=str))
-    return tuple(Finding(**{**each, "rows": tuple(each["rows"])}) for each in json.loads(file.read_text("utf-8")))
+    stored = json.loads(file.read_text("utf-8"))
+    return tuple(Finding(**{**each, "rows": tuple(each["rows"]), "places": tuple(each["places"])}) for each in stored)
 
 
 # --- one method, in its own process ------------------------------------------------------------------------------
@@ -248,6 +257,13 @@ def _write_computed(compute: Callable[..., dict[str, Any]], given: tuple[Any, ..
         except engine.FAILURES as error:
             found = {"reason": engine.reason_of(error)}
     write_text(path, json.dumps(found))
+
+
+def _rescored(trial: Trial, corpus: Corpus, fewer: Corpus, metric: Metric, folder: Path) -> dict[str, Any]:
+    """The score of a stored model on fewer test rows."""
+    method = METHODS[trial.method]()
+    method.load(engine.model_of(trial, corpus, metric, folder))
+    return {"score": metric(method, fewer, "test")[0][metric.name]}
 
 
 def _named(progress: Progress, what: str) -> Progress:
@@ -360,6 +376,7 @@ class _Comparison:
             if name == winner and len(runs[0.5]) == len(runs[1.0]) and report.lines[0].ranked.units >= UNITS:
                 lead = lead_of(runs[1.0], runs[0.5])
                 gain = (lead.lead, *lead.interval())
+        report = replace(report, unleaked=self.without_leaks(report, names))
         method = METHODS[ENTRIES[winner].method]()
         method.load(engine.model_of(self.finals(winner)[0], corpus, self.metric, folder))
         method.save(folder / "model")
@@ -376,34 +393,56 @@ class _Comparison:
             gain=gain,
             mistakes=mistakes,
             cut=cut,
-            code=_code(corpus, cut, classifier, folder / "model"),
+            code=_code(cut, classifier, folder),
             exported=_exported(method, corpus, folder / "sentence-transformers", report),
         )
+
+    def without_leaks(self, report: Report, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """The scores of each method's first run: on all test rows, and without those that repeat other rows."""
+        corpus, metric = self.corpus, self.metric
+        leaks = {row for each in report.findings if each.kind in ("leaks", "near-leaks") for row in each.places}
+        kept = [row for row, split in enumerate(corpus.splits) if split != "test" or row not in leaks]
+        if len(kept) == len(corpus):
+            return {}
+        firsts = {name: self.finals(name)[0] for name in names}
+        given = {name: (first, corpus, corpus.take(kept), metric, self.folder) for name, first in firsts.items()}
+        told = _named(self.progress, "scoring without leaks")
+        found = _each(_rescored, self.folder / "unleaked", given, workers=self.plan.workers, progress=told)
+        whole = engine.known([*firsts.values()], corpus, metric, self.folder)
+        return {
+            name: (result.figures[metric.name], found[name]["score"])
+            for name, result in zip(names, whole, strict=True)
+            if result is not None and "score" in found[name]
+        }
 
     def _parts(self, trials: Sequence[Trial]) -> list[Parts]:
         results = engine.known(trials, self.corpus, self.metric, self.folder)
         return [each.parts[self.metric.name] for each in results if each is not None and not each.reason]
 
 
-def _code(corpus: Corpus, cut: Threshold | None, classifier: Any, folder: Path) -> str:
+def _stored(classifier: Any, file: Path) -> None:
+    """Store a weight for each class and feature; with two classes, scikit-learn has those of the second class alone."""
+    weights, bias = classifier.coef_, classifier.intercept_
+    if len(weights) == 1:
+        weights, bias = np.concatenate([0 * weights, weights]), np.array([0.0, *bias])
+    with in_place(file) as beside:
+        np.savez(beside, weights=weights, bias=bias, classes=classifier.classes_.astype(str))
+
+
+def _code(cut: Threshold | None, classifier: Any, folder: Path) -> str:
     """Code that uses the winner."""
-    opened = f"model = load_run({str(folder)!r})"
+    opened = f"model = load_run({str(folder / 'model')!r})"
     if classifier is not None:
-        opening = "# corpus: the one you compared methods on"
-        with suppress(ValueError), warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the notes on its rows were shown before
-            if load(corpus.name).fingerprint == corpus.fingerprint:
-                opening = f"corpus = load({corpus.name!r})"
+        _stored(classifier, folder / "classifier.npz")
         return f"""\
-from labkit import load, load_run
+import numpy as np
+from labkit import load_run
 from labkit.arrays import unit
-from sklearn.linear_model import LogisticRegression
 
 {opened}
-{opening}
-train = corpus.part("train")
-classifier = LogisticRegression(C={classifier.C:g}, max_iter=2_000).fit(unit(model.encode(train.texts)), train.labels)
-print(classifier.predict(unit(model.encode(["a sentence", "another one"]))))"""
+classifier = np.load({str(folder / "classifier.npz")!r})
+scores = unit(model.encode(["a sentence", "another one"])) @ classifier["weights"].T + classifier["bias"]
+print(classifier["classes"][scores.argmax(axis=1)])"""
     lines = ["from labkit import load_run", "", opened]
     if cut is not None:
         lines += [
@@ -423,7 +462,10 @@ def _exported(method: Method, corpus: Corpus, folder: Path, report: Report) -> s
     scores: dict[str, Any] = {
         "metrics": {where: {name: row.score}},
         "intervals": {where: {name: (row.low, row.high)}},
+        "limits": [each.sentence for each in report.findings if each.level == "warning"],
     }
+    if len(report.lines) > 1:
+        scores["limits"].append(f"Of {len(report.lines)} methods, it scored highest on test: the score is optimistic.")
     try:
         some = corpus.part("dev").sentences()[:500]
         export(method, folder, "sentence-transformers", sentences=some, force=True, **scores)

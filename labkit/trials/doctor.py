@@ -40,8 +40,9 @@ class Finding:
     kind: str
     level: str  # "note" or "warning"
     sentence: str
-    rows: tuple[dict[str, Any], ...] = ()
+    rows: tuple[dict[str, Any], ...] = ()  # examples
     numbers: Mapping[str, float] = field(default_factory=dict)
+    places: tuple[int, ...] = ()  # all rows that it concerns, counted from 0
 
 
 def examine(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Path | None = None) -> list[Finding]:
@@ -108,9 +109,9 @@ def balance(corpus: Corpus) -> Finding | None:
     more, unseen = _unseen(corpus) if isinstance(corpus, Labelled) else ("", {})
     if single:
         more += f" {_count(len(single), what)} with a single row cannot be learned: add rows, or merge or drop them."
-    shown = tuple(_example(corpus, row) for row in single[:EXAMPLES])
+    shown = [_example(corpus, row) for row in single[:EXAMPLES]]
     level = "warning" if single or 0 < unseen.get("unseen", 0) < unseen["asked"] else "note"
-    return Finding("balance", level, sentence + more, shown, numbers | unseen)
+    return Finding("balance", level, sentence + more, tuple(shown), numbers | unseen, tuple(single))
 
 
 def _unseen(corpus: Labelled) -> tuple[str, dict[str, float]]:
@@ -152,7 +153,7 @@ def leaks(corpus: Corpus) -> Finding | None:
         earlier = first.setdefault(_plain(texts), row)
         if corpus.splits[earlier] != corpus.splits[row]:
             found.setdefault(row, earlier)
-    return _leaked(corpus, "leaks", "repeat", [_beside(corpus, *each) for each in found.items()])
+    return _leaked(corpus, "leaks", "repeat", {row: _beside(corpus, row, other) for row, other in found.items()})
 
 
 def near_leaks(corpus: Corpus, *, seed: int = 0) -> Finding | None:
@@ -172,14 +173,14 @@ def near_leaks(corpus: Corpus, *, seed: int = 0) -> Finding | None:
                 if _nearly_equal(texts, others, cosine):
                     found.setdefault(row, (earlier, round(float(cosine), 3)))
     nearest = sorted(found.items(), key=lambda each: -each[1][1])
-    rows = [_beside(corpus, row, other) | {"similarity": cosine} for row, (other, cosine) in nearest]
+    rows = {row: _beside(corpus, row, other) | {"similarity": cosine} for row, (other, cosine) in nearest}
     return _leaked(corpus, "near-leaks", "nearly repeat", rows)
 
 
-def _leaked(corpus: Corpus, kind: str, verb: str, rows: Sequence[dict[str, Any]]) -> Finding | None:
+def _leaked(corpus: Corpus, kind: str, verb: str, rows: Mapping[int, dict[str, Any]]) -> Finding | None:
     if not rows:
         return None
-    counts = Counter(row["split"] for row in rows)
+    counts = Counter(corpus.splits[row] for row in rows)
     parts = " and ".join(_count(counts[split], f"{split} row") for split in ("test", "dev") if counts[split])
     said = (
         f"{verb}s a row of another split, which makes scores too high. Drop it, or drop the row that it repeats."
@@ -191,7 +192,7 @@ def _leaked(corpus: Corpus, kind: str, verb: str, rows: Sequence[dict[str, Any]]
     if asked and kind == "near-leaks":
         sentence += f" (Only {QUERIES:,} rows of each split were compared.)"
     numbers = {split: counts[split] for split in ("dev", "test")}
-    return Finding(kind, "warning", sentence, tuple(rows[:EXAMPLES]), numbers)
+    return Finding(kind, "warning", sentence, tuple(rows.values())[:EXAMPLES], numbers, tuple(rows))
 
 
 def _nearly_equal(texts: tuple[str, ...], others: tuple[str, ...], cosine: float) -> bool:
@@ -247,25 +248,33 @@ def _likeness(vectors: sparse.csr_matrix, left: np.ndarray, right: np.ndarray) -
 
 def contradictions(corpus: Corpus) -> Finding | None:
     """Texts with two labels, pairs with both labels (in either order), distant grades, and reversed triplets."""
-    scale = _scale(corpus)
-    found = []
+    found = _contradictory(corpus)
+    if not found:
+        return None
+    what = "pair" if isinstance(corpus, Pairs) else "triplet" if isinstance(corpus, Triplets) else "text"
+    label = corpus.COLUMNS.get(corpus.CLASSES, "label")
+    said = "scores more than a third of the scale apart" if _scale(corpus) else f"more than one {label}"
+    has = "has" if len(found) == 1 else "have"
+    sentence = f"{_count(len(found), what)} {has} {said}. Decide which is right, and drop the other rows."
+    shown = tuple(_beside(corpus, *each) for each in found[:EXAMPLES])
+    places = tuple(row for row, _ in found)
+    return Finding("contradictions", "warning", sentence, shown, {"contradictions": len(found)}, places)
+
+
+def _contradictory(corpus: Corpus) -> list[tuple[int, int]]:
+    """For each repeated text with contradictory labels, the rows with the lowest and the highest one."""
+    scale, found = _scale(corpus), []
     for rows in _repeats(corpus).values():
         low, high = min(rows, key=lambda each: each[1]), max(rows, key=lambda each: each[1])
         if (high[1] - low[1] > APART * scale) if scale else low[1] != high[1]:
             found.append((low[0], high[0]))
-    if not found:
-        return None
-    what = "pair" if isinstance(corpus, Pairs) else "triplet" if isinstance(corpus, Triplets) else "text"
-    said = "scores more than a third of the scale apart" if scale else "more than one label"
-    has = "has" if len(found) == 1 else "have"
-    sentence = f"{_count(len(found), what)} {has} {said}. Decide which is right, and drop the other rows."
-    shown = tuple(_beside(corpus, *each) for each in found[:EXAMPLES])
-    return Finding("contradictions", "warning", sentence, shown, {"contradictions": len(found)})
+    return found
 
 
 def ceiling(corpus: Corpus) -> Finding | None:
     """The best possible score, given that equal texts get equal answers."""
-    repeats = [[value for _, value in rows] for rows in _repeats(corpus).values()]
+    found = [*_repeats(corpus).values()]
+    repeats = [[value for _, value in rows] for rows in found]
     again = sum(map(len, repeats))
     if not again or isinstance(corpus, Triplets):
         return None
@@ -277,7 +286,9 @@ def ceiling(corpus: Corpus) -> Finding | None:
         what = "accuracy"
     sentence = f"{again:,} rows share their text with another row. Since equal texts get equal answers, the highest"
     sentence += f" possible {what} on all rows is {best:.3f}." + (" Their labels agree." if best == 1 else "")
-    return Finding("ceiling", "note", sentence, numbers={"ceiling": best, "rows": again, "texts": len(repeats)})
+    numbers = {"ceiling": best, "rows": again, "texts": len(repeats)}
+    shown = tuple(_beside(corpus, rows[1][0], rows[0][0]) for rows in found[:EXAMPLES])
+    return Finding("ceiling", "note", sentence, shown, numbers, tuple(rows[1][0] for rows in found))
 
 
 def transitivity(corpus: Corpus) -> Finding | None:
@@ -304,7 +315,7 @@ def transitivity(corpus: Corpus) -> Finding | None:
     sentence += (
         " sentences (a = b and b = c, but a ≠ c). Each chain has at least one wrong label: check the shortest first."
     )
-    return Finding("transitivity", "warning", sentence, tuple(rows), {"broken": len(broken)})
+    return Finding("transitivity", "warning", sentence, tuple(rows), {"broken": len(broken)}, tuple(broken))
 
 
 def _chains(count: int, same: np.ndarray, broken: np.ndarray) -> list[list[int]]:
@@ -381,13 +392,17 @@ def _owners(train: Corpus) -> np.ndarray:
 
 
 def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Path | None = None) -> Finding | None:
-    """Rows whose label contradicts several methods that were trained without these rows."""
+    """Rows whose label contradicts several methods that were trained without these rows; none that `contradictions`
+    has found."""
     doubt = doubts(corpus, seed=seed, model=model, folder=folder)
-    if doubt is None or not doubt.contradicted.any():
+    if doubt is None:
         return None
+    known = [row for both in _contradictory(corpus) for row in both]
     order = np.argsort(doubt.support, kind="stable")
-    order = order[doubt.contradicted[order]]
+    order = order[doubt.contradicted[order] & ~np.isin(doubt.rows[order], known)]
     count, judged = len(order), len(doubt.rows)
+    if not count:
+        return None
     rows = [
         _example(corpus, doubt.rows[at])
         | {"suggested": doubt.suggested[at], "support": round(float(doubt.support[at]), 3)}
@@ -397,11 +412,12 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Pat
     sentence = (
         f"For {count:,} of {judged:,} rows ({100 * count / judged:.1f} %), each of {doubt.methods} methods that were "
         f"trained without that row predicts {other}. Some of these labels are wrong; others are only hard to predict. "
-        "Read the most suspicious ones, and correct or drop the wrong ones."
+        "Read the most suspicious ones, and correct or drop the wrong ones; support is their belief in the given label."
     )
     if judged == JUDGED < len(corpus):
         sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"
-    return Finding("suspicious", "note", sentence, tuple(rows), {"contradicted": count, "judged": judged})
+    numbers = {"contradicted": count, "judged": judged}
+    return Finding("suspicious", "note", sentence, tuple(rows), numbers, tuple(doubt.rows[order].tolist()))
 
 
 # --- examples ----------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from labkit.trials.space import Dial, tuned_settings
 LEAST_TRIALS, LEAST_SEEDS = 8, 3
 TIMED_ROWS = 500  # training rows used in the short round
 QUICK = 20.0  # estimated seconds of a run below which it is timed on all rows
+FROZEN = "sbert"
 RESERVE = 0.75  # share of the minutes to plan for; the rest is for the doctor, the curve and underestimates
 
 
@@ -142,7 +143,8 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: bool, seeds: int = 0) -> dict[str, Any]:
     """The methods, trials, part of the rows and seeds that fit into the remaining minutes.
 
-    The most expensive methods are dropped until the minimum of a fair comparison fits: 8 trials and 3 seeds. Remaining
+    The most expensive methods are dropped until the minimum of a fair comparison fits: 8 trials and 3 seeds. Frozen
+    MiniLM, often the best of the simple methods, is dropped last, unless it needs more than half of the time. Remaining
     time goes into trials on all rows, then into 5 seeds, then into more trials. `more` are the minutes beyond those
     remaining that would include all methods.
     """
@@ -151,18 +153,17 @@ def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: b
     sizes = [(LEAST_TRIALS, 0.25, few), (LEAST_TRIALS, 0.5, few)] * (not small)
     sizes += [(LEAST_TRIALS, 1.0, few), (LEAST_TRIALS, 1.0, many), (16, 1.0, many), (24, 1.0, many)]
     left_out = {name: cost.reason for name, cost in costs.items() if cost.reason}
-    kept = sorted((name for name in costs if name not in left_out), key=lambda name: costs[name].seconds(*sizes[0]))
+    least = {name: cost.seconds(*sizes[0]) for name, cost in costs.items() if name not in left_out}
+    kept = sorted(least, key=lambda name: (name != FROZEN or least[name] > room / 2, least[name]))
 
     def fits(size: tuple[int, float, int]) -> bool:
         each = [costs[name].seconds(*size) for name in kept]
         return bool(kept) and sum(each) <= room * workers and max(each) <= room
 
-    each = [costs[name].seconds(*sizes[0]) for name in kept]
-    more = max([sum(each) / workers, *each]) / RESERVE / 60 - minutes if kept else 0.0
+    more = max([sum(least.values()) / workers, *least.values()]) / RESERVE / 60 - minutes if kept else 0.0
     while kept and not fits(sizes[0]):
         name = kept.pop()
-        need = costs[name].seconds(*sizes[0]) / 60
-        left_out[name] = f"its trials and seeds would take about {max(need, 0.1):.1f} minutes"
+        left_out[name] = f"its trials and seeds would take about {max(least[name] / 60, 0.1):.1f} minutes"
     trials, part, runs = [sizes[0], *filter(fits, sizes)][-1]
     methods = tuple(name for name in costs if name in kept)  # of equal scores the first leads: the simpler method
     return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs, "more": more}

@@ -17,7 +17,7 @@ from labkit.trials.plan import Plan, listed
 from labkit.trials.verdict import MARGIN, UNITS, Ranked, verdict_of
 
 ROWS = 10  # thresholds shown on the page
-HEAD = ("method", "score", "95 % interval", "behind the best", "verdict", "train", "a sentence", "size")
+HEAD = ("method", "score", "verdict", "95 % interval", "behind the best", "training", "per sentence", "size")
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,12 @@ class Report:
     gain: tuple[float, float, float] | None = None  # of the winner, with all labels compared with half of them
     mistakes: tuple[Mistake, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    unleaked: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # with and without leaking test rows
     cut: Threshold | None = None  # for the winner, on pairs with 0/1 labels
     code: str = ""
     exported: str = ""
     finished: bool = True
+    took: float = 0.0  # minutes, without interruptions
 
     @property
     def verdict(self) -> str:
@@ -99,13 +101,21 @@ def verdict_sentence(report: Report) -> str:
         said += f" Whether it is better than {listed(still_open, 'or')} is open."
     if best.ranked.units < UNITS:
         said += f" The test split has {best.ranked.units} independent rows, too few to decide anything."
-    near = [best, *(line for line in others if line.ranked.lead <= MARGIN)]
-    cheap = min(near, key=lambda line: line.microseconds)
+    cheap = min(report.front, key=lambda line: line.microseconds)
     if cheap is best or cheap.microseconds > best.microseconds / 2:
         return said
     ratio = best.microseconds / cheap.microseconds
     faster = f"{ratio:.0f} times" if ratio >= 3 else f"{ratio:.1f} times"
-    return f"{said} {cheap.ranked.name} scores about the same and encodes {faster} faster."
+    alike = "scores about the same" if cheap.ranked.lead <= MARGIN else f"scores {cheap.ranked.lead:.3f} lower"
+    return f"{said} {cheap.ranked.name} {alike} and encodes {faster} faster."
+
+
+def leak_sentence(report: Report) -> str:
+    """The scores without leaking test rows."""
+    scores = [f"{name} {without:.3f} instead of {whole:.3f}" for name, (whole, without) in report.unleaked.items()]
+    if not scores:
+        return ""
+    return f"With the first seed, and without the test rows that repeat rows of other splits: {', '.join(scores)}."
 
 
 def curve_sentence(report: Report) -> str:
@@ -139,7 +149,7 @@ def cells(line: Line) -> list[str]:
     )
     behind = "" if best else f"{lead[0]} [{lead[1]}, {lead[2]}]"
     costs = [f"{line.seconds:.1f} s", f"{line.microseconds:.0f} µs", f"{line.megabytes:.1f} MB"]
-    return [row.name, score, f"[{low}, {high}]", behind, against, *costs]
+    return [row.name, score, against, f"[{low}, {high}]", behind, *costs]
 
 
 def as_text(report: Report) -> str:
@@ -148,10 +158,10 @@ def as_text(report: Report) -> str:
     if report.lines:
         rows = [list(HEAD), *(cells(line) for line in report.lines)]
         wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        aligned = [str.ljust if at in (0, 4) else str.rjust for at in range(len(HEAD))]
+        aligned = [str.ljust if at in (0, 2) else str.rjust for at in range(len(HEAD))]
         table = ["  ".join(to(cell, w) for to, cell, w in zip(aligned, row, wide, strict=True)) for row in rows]
         parts += ["\n".join(map(str.rstrip, table)), verdict_sentence(report), report.plan.untried]
-        parts.append(curve_sentence(report))
+        parts += [leak_sentence(report), curve_sentence(report)]
         parts += [] if report.cut is None else [str(report.cut)]
     else:
         parts.append("Stopped before the first method was scored on test; repeat the command to resume.")
@@ -288,6 +298,7 @@ def as_html(report: Report) -> str:
             '<p class="quiet">A filled circle marks a method that has not been shown to be worse than the best. The '
             "intervals account for the choice of both seeds and test rows.</p>",
             _table(HEAD, [cells(line) for line in report.lines]),
+            f"<p>{escape(leak_sentence(report))}</p>",
         ]
     if report.curve:
         body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>", curve_svg(report)]
@@ -330,7 +341,8 @@ def _finding(found: Any) -> str:
         return f"<p>{sentence}</p>"
     head = list(dict.fromkeys(key for row in found.rows for key in row))
     rows = [[str(row.get(key, "")) for key in head] for row in found.rows]
-    return f"<details><summary>{sentence}</summary>{_table(head, rows, 'text')}</details>"
+    count = f"<p>The first {len(rows)} of {len(found.places):,}:</p>" * (len(rows) < len(found.places))
+    return f"<details><summary>{sentence}</summary>{count}{_table(head, rows, 'text')}</details>"
 
 
 def _how(report: Report) -> list[str]:
@@ -353,7 +365,8 @@ def _how(report: Report) -> list[str]:
         f"the trial with the best {escape(NAMES[report.metric])} on dev was chosen.{again} The test split was scored "
         f"once, with the chosen settings and {plan.seeds} seeds (one for methods without randomness). Every method is "
         "compared with the best one; these intervals are Bonferroni-corrected. The best method is the one that scores "
-        "highest on test, so its own score is slightly optimistic.</p>",
+        f"highest on test, so its own score is slightly optimistic. The limit was {plan.minutes:g} minutes; the "
+        f"comparison took {report.took:.1f}.</p>",
         _table(("method", "trials", "dev, default settings", "dev, chosen", "runs", "settings"), rows, "text"),
     ]
     return [
