@@ -253,8 +253,9 @@ def _guessed(row: Mapping[str, Any]) -> dict[str, str]:
     ours: tuple[str, ...] = ("text_a", "text_b")
     if len(texts) != 2 or len(row) == 2:
         texts, ours = sorted(row, key=lambda column: -len(str(row[column])))[:1], ("text",)
-    others = [column for column in row if column not in texts]
-    return dict(zip((*ours, "label"), (*texts, *others[-1:]), strict=False))
+    others = [column for column in row if column not in texts and not _is_empty(row[column])]
+    answer = "score" if ours[1:] and re.search(r"\d[.,]\d", str(row[others[-1]]) if others else "") else "label"
+    return dict(zip((*ours, answer), (*texts, *others[-1:]), strict=False))
 
 
 def _is_split(value: Any) -> bool:

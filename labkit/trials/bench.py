@@ -82,7 +82,7 @@ def bench(
     """
     began = time.monotonic()
     given, corpus = corpus, with_dev(corpus)
-    if corpus is not given:
+    if corpus.sizes != given.sizes:
         tell("the corpus has no dev rows, so settings are chosen on a tenth of its training rows")
     known = _checked_metric(corpus, metric)
     if wrong := [name for name in methods if name not in ENTRIES]:
@@ -198,18 +198,18 @@ def with_dev(corpus: Corpus) -> Corpus:
 def _checked_metric(corpus: Corpus, metric: str) -> str:
     """The metric, if the corpus allows training and scoring with it."""
     require_labels(corpus)
-    for split in ("train", "dev", "test"):
-        if split not in corpus.sizes:
-            raise ValueError(
-                f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); add rows, give test rows with "
-                "--test, or remove the column 'split', if there is one, to have the rows divided"
-            )
     if isinstance(corpus, Labelled) and len({*corpus.labels}) > 0.9 * len(corpus):
         raise ValueError(
             f"almost every row of {corpus.name!r} has a label of its own ({len({*corpus.labels}):,} labels in "
             f"{len(corpus):,} rows), but a class needs several rows; if the labels are grades of pairs, name the "
             "columns text_a, text_b and score"
         )
+    for split in ("train", "dev", "test"):
+        if split not in corpus.sizes:
+            raise ValueError(
+                f"corpus {corpus.name!r} has no {split} rows (it has {corpus.sizes}); add rows, give test rows with "
+                "--test, or remove the column 'split', if there is one, to have the rows divided"
+            )
     possible = metrics_for(corpus)
     if metric and metric not in possible:
         raise ValueError(f"metric is {metric!r}, expected one of {', '.join(possible)} for {corpus.KIND}")

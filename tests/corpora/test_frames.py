@@ -168,8 +168,21 @@ def test_any_columns_can_be_named(tmp_path: Path) -> None:
         assert isinstance(found, Labelled)
         assert (found.texts, found.labels) == (("a", "c"), ("b", "d"))
         assert list(found.extra.values()) == [("x", "y")]
-    with pytest.raises(ValueError, match="'no'"):
-        from_frame(frame, columns={"text": "no"})
+    with pytest.raises(ValueError, match=r"mine\.csv.*'no'"):
+        load(tmp_path / "mine.csv", columns={"text": "no"})
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        ({"one": "a cat", "two": "an oak", "grade": "2,5", "remark": ""}, "text_a=one,text_b=two,score=grade"),
+        ({"text_a": "a cat", "text_b": "an oak", "same": "yes", "part": "train"}, "label=same"),
+        ({"said": "a cat sat", "kind": "pet", "part": "test"}, "text=said,label=kind"),
+    ],
+)
+def test_an_error_suggests_the_columns_that_may_be_meant(row: dict[str, str], named: str) -> None:
+    with pytest.raises(ValueError, match=f"--columns '?{named}'?($| in)"):
+        from_frame(pd.DataFrame([row]))
 
 
 def test_unused_labels_are_reported() -> None:

@@ -68,6 +68,9 @@ def test_expensive_methods_are_left_out_and_the_remaining_time_goes_to_trials_an
     assert planned(costs, minutes=600, workers=1, small=False, seeds=4)["seeds"] == 4
     assert planned(costs, minutes=0.001, workers=1, small=False)["methods"] == ()
     assert planned(costs, minutes=15, workers=9, small=False)["methods"] == ("cheap",)  # no process may take longer
+    frozen = {"sbert": Cost(20, 1), "bag": Cost(15, 1), "static": Cost(16, 1)}  # 198, 153 and 162 seconds
+    assert planned(frozen, minutes=9, workers=1, small=False)["methods"] == ("sbert", "bag")
+    assert planned(frozen, minutes=8, workers=1, small=False)["methods"] == ("bag", "static")  # more than half of 360 s
 
 
 def test_the_timed_round_is_scaled_to_all_rows_and_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +122,8 @@ def test_the_verdict_and_the_picture_show_methods_that_are_not_behind() -> None:
     said = [curve_sentence(replace(report, gain=(0.002, *each))).split(":")[0] for each in bounds]
     assert said[0] == said[1]
     assert len({*said}) == 3  # more labels would help, hardly, or the answer is open
+    apart = [replace(line, ranked=replace(line.ranked, against_best="open", lead=0.04)) for line in lines[1:2]]
+    assert "beta scores 0.040 lower" in verdict_sentence(replace(report, lines=(lines[0], *apart)))
     assert all(HEAD)
     below = replace(lines[1], ranked=replace(lines[1].ranked, lead_low=-0.074))
     assert "−0.074" in (text := str(replace(report, lines=(lines[0], below), gain=(0.01, -0.02, 0.03))))
@@ -214,6 +219,27 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     assert "There are few." in str(report)
 
 
+def test_scores_without_leaks_and_what_the_model_card_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = CORPORA["pairs"]()
+    test = [row for row, split in enumerate(corpus.splits) if split == "test"]
+    leaks = Finding("leaks", "warning", "Some repeat others.", ({"row": 1},), places=(0, *test[:5]))
+    monkeypatch.setattr("labkit.trials.bench.examine", lambda *_, **__: [leaks])
+    report = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["sif", "mean-vectors"]})
+    rest = corpus.take(row for row in range(len(corpus)) if row not in test[:5])
+    for line in report.lines:
+        fitted = METHODS[line.ranked.name](**line.settings)
+        fitted.fit(corpus)
+        expected = [score(fitted, each).figures["auc"] for each in (corpus, rest)]
+        assert report.unleaked[line.ranked.name] == pytest.approx(expected)
+        assert f"{expected[1]:.3f} instead of {expected[0]:.3f}" in (tmp_path / "r" / "report.html").read_text("utf-8")
+    assert "The first 1 of 6" in as_html(report)
+    assert [*report.findings] == [leaks]
+    pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
+    card = (tmp_path / "r" / "sentence-transformers" / "README.md").read_text("utf-8")
+    assert "Some repeat others." in card
+    assert "2 methods" in card
+
+
 def test_markup_in_the_data_is_escaped(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     texts = [f"{evil} {word} {number}" for word in ("apple", "stone") for number in range(30)]
@@ -244,7 +270,10 @@ def test_an_interrupted_comparison_resumes_to_the_same_table(
         patch.setattr(Method, "fit", stopping)
         with pytest.raises(KeyboardInterrupt):
             bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW)
-    assert same(bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW), made[0])
+    before = json.loads(file.read_text())["took"] if (file := tmp_path / "r" / "report.json").is_file() else 0
+    resumed = bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW)
+    assert same(resumed, made[0])
+    assert resumed.took > before
 
 
 def test_test_rows_are_used_only_after_all_settings_are_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,6 +314,7 @@ def test_impossible_comparisons_are_refused_before_they_start(tmp_path: Path, mo
         (replace(labelled, labels=["one"] * len(labelled)), {}, "one"),
         (pairs, {"methods": ["tfdif"]}, "tfdif"),
         (pairs, {"metric": "hit@1"}, "metric"),
+        (replace(labelled, labels=labelled.texts), {}, "of its own"),
         (pairs, {"seeds": 2}, "seeds"),
         (replace(pairs, values=[max(value, split == "test") for value, split in rows]), {}, "test"),
         (replace(pairs, values=[max(value, split == "train") for value, split in rows]), {"metric": "probe"}, "train"),

@@ -84,6 +84,7 @@ def test_a_text_in_two_splits_is_a_leak_despite_case_spaces_and_punctuation() ->
     )
     leak = found(corpus)["leaks"]
     assert leak.numbers == {"dev": 1, "test": 1}
+    assert leak.places == (2, 3)
     assert [(row["row"], row["other_row"]) for row in leak.rows] == [(3, 1), (4, 2)]
     assert leak.rows[0]["other_text"] == "A cat sat."
 
@@ -135,6 +136,7 @@ def test_contradictions_in_each_shape() -> None:
     both = pairs(("a", "b", 1), ("b", "a", 0), ("a", "c", 0))
     assert found(both)["contradictions"].numbers == {"contradictions": 1}
     apart = pairs(("a", "b", 0), ("b", "a", 1.6), ("a", "c", 1), ("c", "a", 3), ("d", "e", 5), graded=True)
+    assert found(apart)["contradictions"].places == (2,)
     assert [row["row"] for row in found(apart)["contradictions"].rows] == [3]  # 2 of 5 is more than a third, 1.6 is not
     reversed_ = Triplets(["a", "a"], ["b", "c"], ["c", "b"], splits="train")
     assert found(reversed_)["contradictions"].numbers == {"contradictions": 1}
@@ -144,6 +146,7 @@ def test_the_ceiling_is_what_labels_of_equal_texts_allow() -> None:
     # two of the three 'a cat' and both 'an oak' can be right: 4 of 5, and one more row
     corpus = Labelled(["a cat", "a cat", "A cat", "an oak", "an oak", "an elm"], list("xxyyyx"), splits="train")
     assert found(corpus)["ceiling"].numbers == {"ceiling": pytest.approx(5 / 6), "rows": 5, "texts": 2}
+    assert [(row["row"], row["other_row"]) for row in found(corpus)["ceiling"].rows] == [(2, 1), (5, 4)]
     assert "ceiling" not in found(corpus.take([0, 3, 5]))
     # for grades, it is the correlation with their means
     graded = pairs(("a", "b", 0), ("b", "a", 1), ("a", "c", 4), ("c", "a", 2), ("a", "d", 5), graded=True)
@@ -201,10 +204,19 @@ def test_planted_errors_are_among_the_most_suspicious_rows(name: str, least: flo
     for row in wrong:
         others = [each for each in said if each != said[row]]
         said[row] = max(said) - said[row] if field == "values" else random.choice(others)
-    suspicious = found(replace(corpus, **{field: said}))["suspicious"]
+    doubted = replace(corpus, **{field: said})
+    suspicious = found(doubted)["suspicious"]
     planted = {corpus.number_of(row) for row in wrong}
     json.dumps(suspicious.rows)
-    assert len(suspicious.rows) <= 20
+    assert len(suspicious.rows) == min(20, len(suspicious.places))
+    assert [row["row"] for row in suspicious.rows] == [corpus.number_of(row) for row in suspicious.places[:20]]
+    if name == "topics":  # a repeat with another label is a contradiction, which is listed once
+        first = suspicious.places[0]
+        texts, labels = list(corpus.texts), list(said)
+        texts[999], labels[999] = texts[first], truth[first]
+        again = found(replace(doubted, texts=texts, labels=labels))
+        assert again["contradictions"].places == (min(first, 999, key=lambda row: labels[row]),)
+        assert not {first, 999} & {*again["suspicious"].places}
     assert np.mean([row["row"] in planted for row in suspicious.rows]) >= least
     if name in ("topics", "questions"):
         truths = dict(zip(corpus.numbers, truth, strict=True))
