@@ -155,4 +155,8 @@ def test_the_test_rows_come_from_the_other_file(labkit: Labkit, monkeypatch: pyt
         Path(name).write_text(Path(name).read_text("utf-8").replace("text_a,text_b", "one,two"), "utf-8")
     named = ("--test", "theirs.csv", "--columns", "text_a=one,text_b=two", "-q")
     assert "test has 12" in labkit(*MINE, *named).mistake()
+    for name in ("mine.csv", "theirs.csv"):
+        Path(name).write_text(Path(name).read_text("utf-8").replace("lake", "Großer See"), "latin-1")
+    assert "--encoding" in labkit(*MINE, *named).mistake()
+    assert "test has 12" in labkit(*MINE, *named, "--encoding", "latin-1").mistake()
     assert "topics" in labkit("bench", "topics", "--columns", "text=one").mistake()
