@@ -118,7 +118,7 @@ def bench(
             found = _each(cost_of, folder / "costs", timed, workers=workers, progress=told)
             costs = {name: Cost(**cost) for name, cost in found.items()}
             spent = (time.monotonic() - began) / 60
-            left = max(minutes - spent, minutes / 4)
+            left = max(minutes - spent, minutes / 2)
             sized = planned(costs, left, workers, small=corpus.sizes["train"] <= SMALL, seeds=seeds)
             more = sized.pop("more")
             if not sized["methods"]:

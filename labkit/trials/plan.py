@@ -144,7 +144,7 @@ def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: b
     """The methods, trials, part of the rows and seeds that fit into the remaining minutes.
 
     The most expensive methods are dropped until the minimum of a fair comparison fits: 8 trials and 3 seeds. Frozen
-    MiniLM, often the best of the simple methods, is dropped last, unless it needs more than half of the time. Remaining
+    MiniLM, often the best of the simple methods, is dropped last, unless it needs nearly all of the time. Remaining
     time goes into trials on all rows, then into 5 seeds, then into more trials. `more` are the minutes beyond those
     remaining that would include all methods.
     """
@@ -154,7 +154,7 @@ def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: b
     sizes += [(LEAST_TRIALS, 1.0, few), (LEAST_TRIALS, 1.0, many), (16, 1.0, many), (24, 1.0, many)]
     left_out = {name: cost.reason for name, cost in costs.items() if cost.reason}
     least = {name: cost.seconds(*sizes[0]) for name, cost in costs.items() if name not in left_out}
-    kept = sorted(least, key=lambda name: (name != FROZEN or least[name] > room / 2, least[name]))
+    kept = sorted(least, key=lambda name: (name != FROZEN or least[name] > 0.8 * room, least[name]))
 
     def fits(size: tuple[int, float, int]) -> bool:
         each = [costs[name].seconds(*size) for name in kept]
