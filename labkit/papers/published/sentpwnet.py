@@ -75,9 +75,9 @@ def trained(
     return tuned, replace(as_printed, recipe=replace(as_printed.recipe, on=BY_CHARACTER))
 
 
-def bag(run: Compute = scored, **more: object) -> Row:
+def bag(run: Compute = scored, *, per_seed: tuple[str, ...] = PER_SEED, **more: object) -> Row:
     """The embedding bag as a row, which every network should beat."""
-    recipe = Recipe(run, "bag", on=ON, seeds=MANY, first={}, per_seed=PER_SEED, **more)  # type: ignore[arg-type]
+    recipe = Recipe(run, "bag", on=ON, seeds=MANY, first={}, per_seed=per_seed, **more)  # type: ignore[arg-type]
     return Row(BAG, (), recipe)
 
 
