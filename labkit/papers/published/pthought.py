@@ -25,7 +25,11 @@ MADE_HERE = (
     "The networks are trained in one pass on a part of Flickr30k's captions, with 200 units in each direction instead "
     "of 1,200. Word vectors are made from the corpus (PPMI, 100 dimensions); the paper uses GloVe with 300. Paragraph "
     f"vectors (PV-DBOW) of scored sentences are inferred after training; the paper learns them during training. {FAIR} "
-    "Trials choose the settings that most often find a caption of the same picture on dev, even for ratings."
+    "Trials choose the settings that most often find a caption of the same picture on dev, even for ratings. On "
+    "captions and STS-B, the two bidirectional forms, and on STS-B also the bag, choose their settings again for each "
+    "seed: models with the settings of the three best trials and with the printed ones are trained on all rows, and "
+    "the best on dev is kept. The intervals of these rows include the uncertainty of this choice. The forward form is "
+    "tuned once, so against it they have the larger budget."
 )
 
 
