@@ -42,6 +42,7 @@ import resource
 spent = resource.getrusage(resource.RUSAGE_SELF)
 (spent.ru_maxrss, spent.ru_utime + spent.ru_stime)
 """  # memory in KiB, on Linux, and CPU seconds
+MANY = re.compile(r'(\bepochs ?= ?|\bsteps=(?=\d{3})|\bposts_each = |"trials": )\d+')
 ONE_EPOCH = """
 import os
 from dataclasses import replace
@@ -55,10 +56,13 @@ trained.train = one_epoch
 
 
 def short(notebook: Any) -> Any:
-    """The notebook with one epoch, step or trial per training, also in its cells; `make notebooks` runs all."""
+    """The notebook with one epoch, step or trial per training, also in its cells, and one post in place of twenty.
+
+    `make notebooks` runs all of them.
+    """
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.source = re.sub(r'(\bepochs ?= ?|\bsteps=(?=\d{3})|"trials": )\d+', r"\g<1>1", cell.source)
+            cell.source = MANY.sub(r"\g<1>1", cell.source)
     before, after = (nbformat.v4.new_code_cell(code) for code in (ONE_EPOCH, SPENT))
     notebook.cells = [before, *notebook.cells, after]
     return notebook

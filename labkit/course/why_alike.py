@@ -114,12 +114,12 @@ def word_vectors(network: SentPWNet, a: Sequence[str]) -> np.ndarray:
     return found
 
 
-def slopes(network: SentPWNet, x: np.ndarray, b: str) -> np.ndarray:
-    """The gradient of the similarity to b with respect to word vectors (m, n, d), for m sentences of n words."""
+def slopes(network: SentPWNet, x: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The gradient of the similarity to b, (1, k), with respect to the word vectors of m sentences, (m, n, d)."""
     assert isinstance(network.network, Encoder)
     points = torch.from_numpy(x).float().requires_grad_()
     vectors = network.network.eval().body(points, torch.full((len(x),), x.shape[1]))
-    similarity = cosine_similarity(vectors, torch.from_numpy(network.encode([b])))
+    similarity = cosine_similarity(vectors, torch.from_numpy(b))
     found: np.ndarray = torch.autograd.grad(similarity.sum(), points)[0].double().numpy()
     return found
 
@@ -141,11 +141,11 @@ def ways_to_explain(network: SentPWNet, counts: Counter[str], random: np.random.
 
     def gradient(a: Sequence[str], b: str) -> np.ndarray:
         x = word_vectors(network, a)
-        return (slopes(network, x[None], b)[0] * x).sum(1)
+        return (slopes(network, x[None], network.encode([b]))[0] * x).sum(1)
 
     def integrated(a: Sequence[str], b: str) -> np.ndarray:
         x, way = word_vectors(network, a), (np.arange(STEPS) + 0.5) / STEPS
-        return (slopes(network, way[:, None, None] * x, b).mean(0) * x).sum(1)
+        return (slopes(network, way[:, None, None] * x, network.encode([b])).mean(0) * x).sum(1)
 
     def rarest(a: Sequence[str], b: str) -> np.ndarray:
         return -np.array([float(counts[word]) for word in a])

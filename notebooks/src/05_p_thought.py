@@ -34,7 +34,7 @@ from labkit.shipped import DEMONSTRATIONS
 
 captions = load("captions")
 test = captions.part("test")
-groups = np.array(test.groups)  # which photograph each caption describes
+groups = np.unique(test.groups, return_inverse=True)[1]  # the number of the photograph that each caption describes
 ready = load_run(DEMONSTRATIONS["pthought-captions"].folder).encode(list(test.texts)).astype(float)
 rows = ready / np.linalg.norm(ready, axis=1, keepdims=True)
 common = rows.mean(0) / np.linalg.norm(rows.mean(0))
@@ -339,11 +339,11 @@ predict("05.a", guess)
 # %%
 own = vectors(mine).numpy().astype(float)
 noise = np.random.default_rng(0).normal(size=own.shape)
-for name, V in (("yours, trained", own), ("random numbers", noise)):
+for name, V in (("random numbers", noise), ("yours, trained", own)):
     t, mixed = fooled(V, groups, 0.99)
     line(name, V)
     line(f"  mixed, t = {t:.2f}", mixed)
-recall("05.a", round(hit_at(fooled(own, groups, 0.99)[1], groups)[1], 2))
+recall("05.a", round(hit_at(mixed, groups)[1], 2))
 
 # %% [markdown]
 # Even random numbers reach 0.99, more than any encoder in the paper's table 3. The lift of your mixed vectors is almost

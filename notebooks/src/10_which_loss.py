@@ -426,7 +426,7 @@ def loss_with(name, settings):
 
 chosen = tuned(
     candidates,
-    lambda name, option: trained(loss_with(name, option[0]), C, classes, start, batches(pairs, 64, 200, 0), option[1]),
+    lambda name, option: trained(loss_with(name, option[0]), C, classes, start, batches(pairs, 64, steps=200, seed=0), option[1]),
     lambda E: auc(E, "dev"),
 )
 fair = {name: run(loss_with(name, settings), rate=rate) for name, (settings, rate) in chosen.items()}

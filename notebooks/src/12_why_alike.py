@@ -134,7 +134,8 @@ def alike_to(b):
 
 def slope_to(b):
     """A function of word vectors (n, d): the slope of the similarity to b along each number."""
-    return lambda x: slopes(network, x[None], b)[0]
+    V = network.encode([b])
+    return lambda x: slopes(network, x[None], V)[0]
 
 def gradient(slope, x):
     return (slope(x) * x).sum(1)
@@ -419,8 +420,9 @@ predict("12.e", guess)
 # %%
 from labkit.course.why_alike import with_word
 
+posts_each = 20
 random, one, two, alarm = np.random.default_rng(6), [], [], []
-for (a, same_topic, other), _ in zip(triples(test, random), range(20)):
+for (a, same_topic, other), _ in zip(triples(test, random), range(posts_each)):
     a, other = with_word(a, "frankly", random), with_word(other, "indeed", random)
     one.append((words(a), other))
     two.append((words(with_word(a, "anyway", random)), other))

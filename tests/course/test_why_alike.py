@@ -107,7 +107,7 @@ def test_a_slope_is_a_finite_difference(network: SentPWNet) -> None:
     both = np.stack([x + step, x - step])
     vectors = network.network.body(torch.from_numpy(both).float(), torch.full((2,), len(x)))
     up, down = network.similarity(vectors.detach().numpy(), network.encode([B]))[:, 0]
-    assert slopes(network, x[None], B)[0, 2, 3] == pytest.approx((up - down) / 0.02, abs=1e-3)
+    assert slopes(network, x[None], network.encode([B]))[0, 2, 3] == pytest.approx((up - down) / 0.02, abs=1e-3)
 
 
 def test_a_shuffled_network_has_the_same_numbers_but_other_similarities(network: SentPWNet) -> None:
