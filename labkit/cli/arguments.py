@@ -101,7 +101,7 @@ Columns = Annotated[
     str, Option(metavar="OURS=YOURS,...", help="Names of columns in your file, such as text=review,label=sentiment.")
 ]
 UTF8 = "utf-8-sig"
-Encoding = Annotated[str, Option(help="Text encoding of your file, such as latin-1.")]
+Encoding = Annotated[str, Option(help="Text encoding of your files, such as latin-1.")]
 AnyCorpus = Annotated[str, Argument(help=CORPUS, autocompletion=complete_corpora)]
 Table = Annotated[Path, Option("--out", "--output", help="Output file: .csv, .tsv or .jsonl, optionally with .gz.")]
 Shards = Annotated[Path, Option("--out", "--output", metavar="FOLDER", help="A folder of Parquet shards.")]

@@ -64,6 +64,7 @@ _ANSWERS = (  # a column that must be there, our name for the answer next to it,
 _SPLIT_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev", "validation": "dev",
                 "test": "test"}  # fmt: skip
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_NUMBER = re.compile(r"-?\d+([.,]\d+)?")
 _HASHABLE = (str, float, int, tuple, type(None))
 _BINARY = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 
@@ -88,7 +89,7 @@ def our_names(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str
     for ours, theirs in given.items():
         if theirs not in names:
             raise ValueError(f"columns has {ours!r}: {theirs!r}, expected one of {', '.join(map(repr, names))}")
-        if ours in names and ours != theirs:
+        if ours in names and ours not in given.values():
             names[ours] = f"{ours} of the file"
         names[theirs] = ours
     for column in [each for each in names if each not in given.values()]:
@@ -225,8 +226,8 @@ def _shape(where: str, row: Mapping[str, Any], theirs: Mapping[str, str]) -> typ
     for shape, needed in SHAPES.items():
         if all(column in row for column in needed):
             if shape is Pairs and not {"label", "score"} & row.keys():
-                others = [theirs[column] for column in row if column not in needed and not _is_split(row[column])]
-                named = f", or say which it is, for example with {_option(label=others[-1])}" if others else ""
+                answer = _answer({theirs[column]: value for column, value in row.items() if column not in needed})
+                named = f", or say which it is, for example with {_option(**answer)}" if answer else ""
                 raise ValueError(
                     f"{where}: column 'label' (0/1) or 'score' is missing next to {theirs['text_a']} and "
                     f"{theirs['text_b']}; add it{named}"
@@ -247,19 +248,25 @@ def _guessed(row: Mapping[str, Any]) -> dict[str, str]:
     row = {
         column: value
         for column, value in row.items()
-        if not _is_split(value) and "," not in column and column.isprintable()
+        if column != "split" and "," not in column and column.isprintable()
     }
     texts = [column for column, value in row.items() if " " in str(value).strip()]
     ours: tuple[str, ...] = ("text_a", "text_b")
     if len(texts) != 2 or len(row) == 2:
         texts, ours = sorted(row, key=lambda column: -len(str(row[column])))[:1], ("text",)
-    others = [column for column in row if column not in texts and not _is_empty(row[column])]
-    answer = "score" if ours[1:] and re.search(r"\d[.,]\d", str(row[others[-1]]) if others else "") else "label"
-    return dict(zip((*ours, answer), (*texts, *others[-1:]), strict=False))
+    answer = _answer({column: value for column, value in row.items() if column not in texts})
+    if ours == ("text",):
+        return dict(zip(("text", "label"), (*texts, *answer.values()), strict=False))
+    return dict(zip(ours, texts, strict=True)) | answer
 
 
-def _is_split(value: Any) -> bool:
-    return str(value).strip().lower() in _SPLIT_NAMES
+def _answer(row: Mapping[str, Any]) -> dict[str, str]:
+    """The column that may hold the label or score: the last one that is neither empty nor names a split."""
+    others = {column: str(value).strip().lower() for column, value in row.items() if not _is_empty(value)}
+    others.pop("split", None)
+    likely = [column for column, value in others.items() if value not in _SPLIT_NAMES] or [*others]
+    grade = bool(likely) and _NUMBER.fullmatch(others[likely[-1]]) and others[likely[-1]] not in _BINARY
+    return {"score" if grade else "label": column for column in likely[-1:]}
 
 
 def _option(**columns: str) -> str:

@@ -157,12 +157,9 @@ def _forget(folder: Path) -> None:
 
 
 def _write(report: Report, folder: Path, began: float) -> Report:
-    """Write the report, with the minutes of this call and of the earlier ones that it resumes."""
-    file = folder / "report.json"
-    before = json.loads(file.read_text("utf-8"))["took"] if file.is_file() else 0.0
-    report = replace(report, took=before + (time.monotonic() - began) / 60)
+    report = replace(report, took=(time.monotonic() - began) / 60)
     write_text(folder / "report.html", as_html(report))
-    write_text(file, json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str) + "\n")
+    write_text(folder / "report.json", json.dumps(report.to_json(), indent=1, ensure_ascii=False, default=str) + "\n")
     return report
 
 
@@ -234,7 +231,9 @@ def _findings(corpus: Corpus, file: Path, minutes: float, seed: int) -> tuple[Fi
         found = examine(corpus, seed=seed, model=model, folder=file.parent / "frozen")
         write_text(file, json.dumps(list(map(asdict, found)), ensure_ascii=False, default=str))
     stored = json.loads(file.read_text("utf-8"))
-    return tuple(Finding(**{**each, "rows": tuple(each["rows"]), "places": tuple(each["places"])}) for each in stored)
+    return tuple(
+        Finding(**{**each, **{key: tuple(each.get(key, ())) for key in ("rows", "places")}}) for each in stored
+    )
 
 
 # --- one method, in its own process ------------------------------------------------------------------------------
@@ -376,7 +375,7 @@ class _Comparison:
             if name == winner and len(runs[0.5]) == len(runs[1.0]) and report.lines[0].ranked.units >= UNITS:
                 lead = lead_of(runs[1.0], runs[0.5])
                 gain = (lead.lead, *lead.interval())
-        report = replace(report, unleaked=self.without_leaks(report, names))
+        report = self.without_leaks(report)
         method = METHODS[ENTRIES[winner].method]()
         method.load(engine.model_of(self.finals(winner)[0], corpus, self.metric, folder))
         method.save(folder / "model")
@@ -397,23 +396,25 @@ class _Comparison:
             exported=_exported(method, corpus, folder / "sentence-transformers", report),
         )
 
-    def without_leaks(self, report: Report, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-        """The scores of each method's first run: on all test rows, and without those that repeat other rows."""
+    def without_leaks(self, report: Report) -> Report:
+        """Score each method's first run without the test rows that repeat rows of other splits."""
         corpus, metric = self.corpus, self.metric
         leaks = {row for each in report.findings if each.kind in ("leaks", "near-leaks") for row in each.places}
         kept = [row for row, split in enumerate(corpus.splits) if split != "test" or row not in leaks]
-        if len(kept) == len(corpus):
-            return {}
-        firsts = {name: self.finals(name)[0] for name in names}
+        rows = corpus.sizes["test"] - (len(corpus) - len(kept))
+        if rows in (0, corpus.sizes["test"]) or rows < UNITS:
+            return replace(report, unleaked_rows=rows)
+        firsts = {line.ranked.name: self.finals(line.ranked.name)[0] for line in report.lines}
         given = {name: (first, corpus, corpus.take(kept), metric, self.folder) for name, first in firsts.items()}
         told = _named(self.progress, "scoring without leaks")
         found = _each(_rescored, self.folder / "unleaked", given, workers=self.plan.workers, progress=told)
         whole = engine.known([*firsts.values()], corpus, metric, self.folder)
-        return {
+        scores = {
             name: (result.figures[metric.name], found[name]["score"])
-            for name, result in zip(names, whole, strict=True)
+            for name, result in zip(firsts, whole, strict=True)
             if result is not None and "score" in found[name]
         }
+        return replace(report, unleaked_rows=rows, unleaked=scores)
 
     def _parts(self, trials: Sequence[Trial]) -> list[Parts]:
         results = engine.known(trials, self.corpus, self.metric, self.folder)
@@ -447,7 +448,7 @@ print(classifier["classes"][scores.argmax(axis=1)])"""
     if cut is not None:
         lines += [
             'similarities = model.similarity_pairwise(["a sentence"], ["another one"])',
-            f"same = similarities > {cut.threshold:.3f}  # the threshold from dev",
+            f"same = similarities > {cut.threshold}  # the threshold from dev",
         ]
     else:
         lines += ['vectors = model.encode(["a sentence", "another one"])', "print(model.similarity(vectors, vectors))"]

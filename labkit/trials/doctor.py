@@ -137,7 +137,7 @@ def _balance_of_pairs(pairs: Pairs) -> Finding:
         sentence = f"Scores run from {low:g} to {high:g} with median {median:g}."
         return Finding("balance", "note", sentence, numbers={"low": low, "median": median, "high": high})
     share = float(pairs.scores.mean())
-    usual = f"always giving the same answer is {100 * max(share, 1 - share):.1f} % accurate."
+    usual = f"always giving the same answer is {100 * max(share, 1 - share):.1f} % accurate on them."
     sentence = f"{100 * share:.1f} % of the pairs are labelled 1: {usual}"
     return Finding("balance", "note", sentence, numbers={"positive": share})
 
@@ -256,18 +256,18 @@ def contradictions(corpus: Corpus) -> Finding | None:
     said = "scores more than a third of the scale apart" if _scale(corpus) else f"more than one {label}"
     has = "has" if len(found) == 1 else "have"
     sentence = f"{_count(len(found), what)} {has} {said}. Decide which is right, and drop the other rows."
-    shown = tuple(_beside(corpus, *each) for each in found[:EXAMPLES])
-    places = tuple(row for row, _ in found)
+    shown = tuple(_beside(corpus, rows[0], rows[-1]) for rows in found[:EXAMPLES])
+    places = tuple(rows[0] for rows in found)
     return Finding("contradictions", "warning", sentence, shown, {"contradictions": len(found)}, places)
 
 
-def _contradictory(corpus: Corpus) -> list[tuple[int, int]]:
-    """For each repeated text with contradictory labels, the rows with the lowest and the highest one."""
+def _contradictory(corpus: Corpus) -> list[list[int]]:
+    """For each repeated text with contradictory labels, its rows, ordered by label."""
     scale, found = _scale(corpus), []
     for rows in _repeats(corpus).values():
-        low, high = min(rows, key=lambda each: each[1]), max(rows, key=lambda each: each[1])
-        if (high[1] - low[1] > APART * scale) if scale else low[1] != high[1]:
-            found.append((low[0], high[0]))
+        (_, low), *_, (_, high) = ordered = sorted(rows, key=lambda each: each[1])
+        if (high - low > APART * scale) if scale else low != high:
+            found.append([row for row, _ in ordered])
     return found
 
 
@@ -397,7 +397,7 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Pat
     doubt = doubts(corpus, seed=seed, model=model, folder=folder)
     if doubt is None:
         return None
-    known = [row for both in _contradictory(corpus) for row in both]
+    known = [row for rows in _contradictory(corpus) for row in rows]
     order = np.argsort(doubt.support, kind="stable")
     order = order[doubt.contradicted[order] & ~np.isin(doubt.rows[order], known)]
     count, judged = len(order), len(doubt.rows)
@@ -410,9 +410,10 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Pat
     ]
     other = "a score more than a third of the scale away" if _scale(corpus) else "another label"
     sentence = (
-        f"For {count:,} of {judged:,} rows ({100 * count / judged:.1f} %), each of {doubt.methods} methods that were "
-        f"trained without that row predicts {other}. Some of these labels are wrong; others are only hard to predict. "
-        "Read the most suspicious ones, and correct or drop the wrong ones; support is their belief in the given label."
+        f"For {count:,} {'other ' * bool(known)}rows of {judged:,} ({100 * count / judged:.1f} %), each of "
+        f"{doubt.methods} methods that were trained without that row predicts {other}. Some of these labels are wrong; "
+        "others are only hard to predict. "
+        "Read the most suspicious ones, which have the least support, and correct or drop the wrong ones."
     )
     if judged == JUDGED < len(corpus):
         sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"

@@ -119,7 +119,7 @@ class Plan:
         return cls(**{**record, "costs": costs, "methods": tuple(record["methods"])})
 
     def __str__(self) -> str:
-        methods = f"{len(self.methods)} methods ({', '.join(self.methods)})"
+        methods = f"{len(self.methods)} method{'s' * (len(self.methods) != 1)} ({', '.join(self.methods)})"
         return f"{methods}, {self.trials} trials each on {self.seen}, then {self.seeds} seeds"
 
     @property
@@ -163,7 +163,10 @@ def planned(costs: Mapping[str, Cost], minutes: float, workers: int, *, small: b
     more = max([sum(least.values()) / workers, *least.values()]) / RESERVE / 60 - minutes if kept else 0.0
     while kept and not fits(sizes[0]):
         name = kept.pop()
-        left_out[name] = f"its trials and seeds would take about {max(least[name] / 60, 0.1):.1f} minutes"
+        need = max(least[name] / 60, 0.1)
+        left_out[name] = (
+            f"its trials and seeds would take about {need:.1f} minutes, and {room / 60:.1f} were left for all"
+        )
     trials, part, runs = [sizes[0], *filter(fits, sizes)][-1]
     methods = tuple(name for name in costs if name in kept)  # of equal scores the first leads: the simpler method
     return {"methods": methods, "left_out": left_out, "trials": trials, "part": part, "seeds": runs, "more": more}

@@ -50,11 +50,12 @@ class Report:
     mistakes: tuple[Mistake, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     unleaked: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # with and without leaking test rows
+    unleaked_rows: int = -1  # test rows that repeat no row of another split
     cut: Threshold | None = None  # for the winner, on pairs with 0/1 labels
     code: str = ""
     exported: str = ""
     finished: bool = True
-    took: float = 0.0  # minutes, without interruptions
+    took: float = 0.0  # minutes of the last call
 
     @property
     def verdict(self) -> str:
@@ -79,7 +80,8 @@ def verdict_sentence(report: Report) -> str:
     """The decision in a sentence or two."""
     best, others = report.lines[0], report.front[1:]
     name = best.ranked.name
-    score = f"{best.ranked.score:.3f} [{best.ranked.low:.3f}, {best.ranked.high:.3f}] ({NAMES[report.metric]})"
+    at, low, high = (written(each, ".3f") for each in (best.ranked.score, best.ranked.low, best.ranked.high))
+    score = f"{at} [{low}, {high}] ({NAMES[report.metric]})"
     if len(report.lines) == 1:
         return f"{name} scores {score}; no other method was compared."
     if not others:
@@ -101,8 +103,11 @@ def verdict_sentence(report: Report) -> str:
         said += f" Whether it is better than {listed(still_open, 'or')} is open."
     if best.ranked.units < UNITS:
         said += f" The test split has {best.ranked.units} independent rows, too few to decide anything."
-    cheap = min(report.front, key=lambda line: line.microseconds)
-    if cheap is best or cheap.microseconds > best.microseconds / 2:
+    near = [best, *(line for line in others if line.ranked.lead <= MARGIN)]
+    for cheap in (min(each, key=lambda line: line.microseconds) for each in (near, report.front)):
+        if cheap.microseconds <= best.microseconds / 2:
+            break
+    else:
         return said
     ratio = best.microseconds / cheap.microseconds
     faster = f"{ratio:.0f} times" if ratio >= 3 else f"{ratio:.1f} times"
@@ -112,10 +117,14 @@ def verdict_sentence(report: Report) -> str:
 
 def leak_sentence(report: Report) -> str:
     """The scores without leaking test rows."""
-    scores = [f"{name} {without:.3f} instead of {whole:.3f}" for name, (whole, without) in report.unleaked.items()]
-    if not scores:
+    rows, test = report.unleaked_rows, report.sizes.get("test", 0)
+    if rows in (-1, test):
         return ""
-    return f"With the first seed, and without the test rows that repeat rows of other splits: {', '.join(scores)}."
+    rest = f"{rows:,} of the {test:,} test rows do not repeat, or nearly repeat, rows of other splits"
+    scores = [f"{name} {without:.3f} ({whole:.3f})" for name, (whole, without) in report.unleaked.items()]
+    if not scores:
+        return f"Only {rest}, too few to score the methods on them alone."
+    return f"{rest}. Scores of the first seed on them alone (on all rows): {', '.join(scores)}."
 
 
 def curve_sentence(report: Report) -> str:
@@ -148,7 +157,8 @@ def cells(line: Line) -> list[str]:
         written(each, ".3f") for each in (row.score, row.low, row.high, row.lead, row.lead_low, row.lead_high)
     )
     behind = "" if best else f"{lead[0]} [{lead[1]}, {lead[2]}]"
-    costs = [f"{line.seconds:.1f} s", f"{line.microseconds:.0f} µs", f"{line.megabytes:.1f} MB"]
+    size = f"{line.megabytes:.1f} MB" if line.megabytes >= 0.1 else f"{1000 * line.megabytes:.0f} kB"
+    costs = [f"{line.seconds:.1f} s", f"{line.microseconds:.0f} µs", size]
     return [row.name, score, against, f"[{low}, {high}]", behind, *costs]
 
 
@@ -298,8 +308,8 @@ def as_html(report: Report) -> str:
             '<p class="quiet">A filled circle marks a method that has not been shown to be worse than the best. The '
             "intervals account for the choice of both seeds and test rows.</p>",
             _table(HEAD, [cells(line) for line in report.lines]),
-            f"<p>{escape(leak_sentence(report))}</p>",
         ]
+        body += [f"<p>{escape(leak)}</p>"] if (leak := leak_sentence(report)) else []
     if report.curve:
         body += ["<h2>Would more labels help?</h2>", f"<p>{escape(curve_sentence(report))}</p>", curve_svg(report)]
     if report.cut is not None:
@@ -366,7 +376,7 @@ def _how(report: Report) -> list[str]:
         f"once, with the chosen settings and {plan.seeds} seeds (one for methods without randomness). Every method is "
         "compared with the best one; these intervals are Bonferroni-corrected. The best method is the one that scores "
         f"highest on test, so its own score is slightly optimistic. The limit was {plan.minutes:g} minutes; the "
-        f"comparison took {report.took:.1f}.</p>",
+        f"last call took {report.took:.1f}.</p>",
         _table(("method", "trials", "dev, default settings", "dev, chosen", "runs", "settings"), rows, "text"),
     ]
     return [

@@ -168,6 +168,9 @@ def test_any_columns_can_be_named(tmp_path: Path) -> None:
         assert isinstance(found, Labelled)
         assert (found.texts, found.labels) == (("a", "c"), ("b", "d"))
         assert list(found.extra.values()) == [("x", "y")]
+    swapped = from_frame(frame.rename(columns={"Topic": "label"}), columns={"text": "label", "label": "text"})
+    assert isinstance(swapped, Labelled)
+    assert (swapped.texts, swapped.labels) == (("b", "d"), ("x", "y"))
     with pytest.raises(ValueError, match=r"mine\.csv.*'no'"):
         load(tmp_path / "mine.csv", columns={"text": "no"})
 
@@ -176,7 +179,10 @@ def test_any_columns_can_be_named(tmp_path: Path) -> None:
     ("row", "named"),
     [
         ({"one": "a cat", "two": "an oak", "grade": "2,5", "remark": ""}, "text_a=one,text_b=two,score=grade"),
-        ({"text_a": "a cat", "text_b": "an oak", "same": "yes", "part": "train"}, "label=same"),
+        ({"text_a": "a cat", "text_b": "an oak", "same": "1.0", "part": "train", "split": "holdout"}, "label=same"),
+        ({"text_a": "a cat", "text_b": "an oak", "day": "2026-11-29", "near": "4"}, "score=near"),
+        ({"text_a": "a cat", "text_b": "an oak", "kind": "test"}, "label=kind"),
+        ({"said": "a cat sat", "near": "4.5"}, "text=said,label=near"),
         ({"said": "a cat sat", "kind": "pet", "part": "test"}, "text=said,label=kind"),
     ],
 )

@@ -25,7 +25,7 @@ from labkit.explanation import LEFT_OUT, Explanation
 from labkit.locks import is_locked
 from labkit.method import Method
 from labkit.progress import silent
-from labkit.trials.bench import bench, with_dev, with_test
+from labkit.trials.bench import _checked_metric, bench, with_dev, with_test
 from labkit.trials.doctor import Finding
 from labkit.trials.metrics import Metric, _costs, fitted_probe, frozen_rows, metrics_for, probe
 from labkit.trials.mistakes import mistakes_of
@@ -125,6 +125,10 @@ def test_the_verdict_and_the_picture_show_methods_that_are_not_behind() -> None:
     said = [curve_sentence(replace(report, gain=(0.002, *each))).split(":")[0] for each in bounds]
     assert said[0] == said[1]
     assert len({*said}) == 3  # more labels would help, hardly, or the answer is open
+    quicker = replace(
+        lines[1], ranked=replace(lines[1].ranked, name="omega", against_best="open", lead=0.1), microseconds=9
+    )
+    assert "beta scores about the same" in verdict_sentence(replace(report, lines=(*lines[:2], quicker)))
     apart = [replace(line, ranked=replace(line.ranked, against_best="open", lead=0.04)) for line in lines[1:2]]
     assert "beta scores 0.040 lower" in verdict_sentence(replace(report, lines=(lines[0], *apart)))
     assert all(HEAD)
@@ -200,7 +204,7 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
         assert f"<td>{line.dev:.3f}</td>" in page
         best = line.ranked.against_best == "best"
         (row,) = (
-            each for each in page.split("<tr>") if each.startswith(f"<td>{line.ranked.name}</td>") and "MB" in each
+            each for each in page.split("<tr>") if each.startswith(f"<td>{line.ranked.name}</td>") and "µs" in each
         )
         assert (f"<td>{line.ranked.against_best}</td>" in row, f"<td>{line.ranked.lead:.3f} [" in row) == (
             not best,
@@ -225,8 +229,10 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
 def test_scores_without_leaks_and_what_the_model_card_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = CORPORA["pairs"]()
     test = [row for row, split in enumerate(corpus.splits) if split == "test"]
-    leaks = Finding("leaks", "warning", "Some repeat others.", ({"row": 1},), places=(0, *test[:5]))
-    monkeypatch.setattr("labkit.trials.bench.examine", lambda *_, **__: [leaks])
+    leaks = Finding("leaks", "warning", "Some repeat others.", ({"row": 1},), places=(0, *test[:3]))
+    near = Finding("near-leaks", "warning", "Some nearly repeat others.", places=tuple(test[2:5]))
+    monkeypatch.setattr("labkit.trials.bench.examine", lambda *_, **__: [leaks, near])
+    monkeypatch.setattr("labkit.trials.bench.UNITS", 5)
     report = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["sif", "mean-vectors"]})
     rest = corpus.take(row for row in range(len(corpus)) if row not in test[:5])
     for line in report.lines:
@@ -234,13 +240,25 @@ def test_scores_without_leaks_and_what_the_model_card_says(tmp_path: Path, monke
         fitted.fit(corpus)
         expected = [score(fitted, each).figures["auc"] for each in (corpus, rest)]
         assert report.unleaked[line.ranked.name] == pytest.approx(expected)
-        assert f"{expected[1]:.3f} instead of {expected[0]:.3f}" in (tmp_path / "r" / "report.html").read_text("utf-8")
-    assert "The first 1 of 6" in as_html(report)
-    assert [*report.findings] == [leaks]
+        assert f"{expected[1]:.3f} ({expected[0]:.3f})" in (tmp_path / "r" / "report.html").read_text("utf-8")
+    assert report.unleaked_rows == len(test) - 5
+    assert "The first 1 of 4" in as_html(report)
+    assert [*report.findings] == [leaks, near]
     pytest.importorskip("sentence_transformers", reason="needs the extra 'sbert'")
     card = (tmp_path / "r" / "sentence-transformers" / "README.md").read_text("utf-8")
     assert "Some repeat others." in card
     assert "2 methods" in card
+
+
+@pytest.mark.parametrize("kept", [0, 4])
+def test_too_few_rows_without_leaks_are_not_scored(kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = CORPORA["pairs"]()
+    test = [row for row, split in enumerate(corpus.splits) if split == "test"]
+    near = Finding("near-leaks", "warning", "Some nearly repeat others.", places=tuple(test[kept:]))
+    monkeypatch.setattr("labkit.trials.bench.examine", lambda *_, **__: [near])
+    report = bench(corpus, out=tmp_path / "r", **{**HOW, "methods": ["tfidf"]})
+    assert not report.unleaked
+    assert f"Only {kept} of the {len(test)} test rows" in str(report)
 
 
 def test_markup_in_the_data_is_escaped(tmp_path: Path) -> None:
@@ -273,10 +291,7 @@ def test_an_interrupted_comparison_resumes_to_the_same_table(
         patch.setattr(Method, "fit", stopping)
         with pytest.raises(KeyboardInterrupt):
             bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW)
-    before = json.loads(file.read_text())["took"] if (file := tmp_path / "r" / "report.json").is_file() else 0
-    resumed = bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW)
-    assert same(resumed, made[0])
-    assert resumed.took > before
+    assert same(bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW), made[0])
 
 
 def test_test_rows_are_used_only_after_all_settings_are_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,6 +345,10 @@ def test_impossible_comparisons_are_refused_before_they_start(tmp_path: Path, mo
         with pytest.raises(ValueError, match=said):
             bench(corpus, out=tmp_path / "r", **{**HOW, **how})
         assert not any((tmp_path / "r").glob("*"))  # so that the folder can be used again
+    twos = [f"class {row // 2}" for row in range(len(labelled))]  # two rows for each class are enough for hit@1
+    assert _checked_metric(
+        replace(labelled, labels=twos, splits=["train", "train", "dev", "dev", "test", "test"] * 16), ""
+    )
 
 
 def test_a_folder_of_another_comparison_is_refused(made: tuple[Report, Path], tmp_path: Path) -> None:
@@ -522,6 +541,19 @@ def test_a_limit_that_leaves_methods_out_names_one_that_does_not(
     short = {"methods": ("tfidf",), "left_out": {"sif": "slow"}, "trials": 8, "part": 1.0, "seeds": 3, "more": 2.5}
     monkeypatch.setattr("labkit.trials.bench.planned", lambda *_, **__: dict(short))
     assert bench(CORPORA["pairs"](), out=tmp_path / "r", **HOW).plan.enough == 63  # of 60 minutes
+
+
+def test_a_comparison_whose_preparation_was_slow_has_half_of_its_minutes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given, clock = list[float](), count(0, 50 * 60)  # checking the data took 50 of 60 minutes
+    monkeypatch.setattr(
+        "labkit.trials.bench.planned", lambda *how, **_: given.append(how[1]) or planned(*how, small=True)
+    )
+    monkeypatch.setattr("labkit.trials.bench.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    report = bench(CORPORA["pairs"](), out=tmp_path / "r", **{**HOW, "methods": ["tfidf"]})
+    assert given == [30]
+    assert report.took == 100
 
 
 @pytest.mark.parametrize("splits", [["train", "dev", "test"], ["train", "train", "test"]])

@@ -87,6 +87,9 @@ def test_a_text_in_two_splits_is_a_leak_despite_case_spaces_and_punctuation() ->
     assert leak.places == (2, 3)
     assert [(row["row"], row["other_row"]) for row in leak.rows] == [(3, 1), (4, 2)]
     assert leak.rows[0]["other_text"] == "A cat sat."
+    texts = [f"text {number % 30}" for number in range(60)]
+    many = found(Labelled(texts, ["x", "y"] * 30, splits=["train"] * 30 + ["test"] * 30))["leaks"]
+    assert (len(many.rows), many.places) == (20, tuple(range(30, 60)))
 
 
 def test_rows_have_the_numbers_of_their_file(tmp_path: Path) -> None:
