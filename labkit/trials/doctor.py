@@ -412,8 +412,8 @@ def suspicious(corpus: Corpus, *, seed: int = 0, model: bool = True, folder: Pat
     sentence = (
         f"For {count:,} {'other ' * bool(known)}rows of {judged:,} ({100 * count / judged:.1f} %), each of "
         f"{doubt.methods} methods that were trained without that row predicts {other}. Some of these labels are wrong; "
-        "others are only hard to predict. "
-        "Read the most suspicious ones, which have the least support, and correct or drop the wrong ones."
+        "others are only hard to predict. Read the most suspicious ones, which have the least support, and correct or "
+        "drop the wrong ones."
     )
     if judged == JUDGED < len(corpus):
         sentence += f" (A random {JUDGED:,} of the {len(corpus):,} rows were judged.)"

@@ -126,7 +126,10 @@ class Plan:
     def untried(self) -> str:
         """The methods left out for lack of time, and the minutes that would include them; empty if there are none."""
         late = [name for name in self.left_out if name in self.costs and not self.costs[name].reason]
-        more = f"; --minutes {self.enough} would include them (in another folder, --out)" * bool(self.enough)
+        more = (
+            f"; --minutes {self.enough} would include them (with another --out, because this folder keeps its plan)"
+            * bool(self.enough)
+        )
         return f"Not tried for lack of time: {listed(late)}{more}." if late else ""
 
     @property

@@ -11,12 +11,13 @@ from labkit.evaluation.threshold import Threshold
 from labkit.figure_names import written
 from labkit.palette import COLOURS
 from labkit.trials.doctor import Finding
-from labkit.trials.metrics import NAMES
+from labkit.trials.metrics import NAMES, PROBE
 from labkit.trials.mistakes import Mistake
 from labkit.trials.plan import Plan, listed
 from labkit.trials.verdict import MARGIN, UNITS, Ranked, verdict_of
 
 ROWS = 10  # thresholds shown on the page
+NEAREST = "The other sentence is the nearest one in the training rows that has the predicted label. "
 HEAD = ("method", "score", "verdict", "95 % interval", "behind the best", "training", "per sentence", "size")
 
 
@@ -283,11 +284,11 @@ th:first-child, td:first-child { text-align: left }
 .text td { overflow-wrap: break-word; max-width: 24rem }
 svg { display: block; width: 100%; max-width: 34rem }
 svg text { font: 15px system-ui, sans-serif; fill: currentColor }
-svg .grid { stroke: var(--line) } pre { overflow-x: auto; border: 1px solid var(--line); padding: .8rem }
+svg .grid { stroke: var(--line) } pre { white-space: pre-wrap; border: 1px solid var(--line); padding: .8rem }
 details { margin: .4rem 0 } summary { cursor: pointer }
 @media (max-width: 600px) { table { font-size: .7rem } th, td { padding: .25rem } th { white-space: normal }
   .text th, .text td { min-width: 3em } }
-@media print { :root { color-scheme: light } body { max-width: none; padding: 0 } pre { white-space: pre-wrap }
+@media print { :root { color-scheme: light } body { max-width: none; padding: 0 }
   table { font-size: .7rem } th, td { padding: .2rem } .text th, .text td { min-width: 0 }
   .text td:not(:first-child) { overflow-wrap: anywhere } .wide { overflow: visible } svg, tr { break-inside: avoid } }
 @media print { details::details-content { content-visibility: visible; height: auto } }
@@ -318,9 +319,11 @@ def as_html(report: Report) -> str:
         body += ["<h2>Use it</h2>", f"<pre>{escape(report.code)}</pre>", f"<p>{escape(report.exported)}</p>"]
     body += ["<h2>The data</h2>", *map(_finding, report.findings)]
     if report.mistakes:
+        nearest = NEAREST * (report.metric == PROBE and report.cut is None)  # with pairs, the other is theirs
         rows = [[each.a, each.b, each.truth, each.said, each.words or "no time to explain"] for each in report.mistakes]
         body += [
             f"<h2>Where {escape(report.lines[0].ranked.name)} makes mistakes</h2>",
+            f'<p class="quiet">{nearest}The last column shows the parts of both that add most to their similarity.</p>',
             _table(("sentence", "other sentence", "label", "the method says", "why"), rows, "text"),
         ]
     body += ["<h2>How this was measured</h2>", *_how(report)]

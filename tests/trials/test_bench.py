@@ -30,7 +30,7 @@ from labkit.trials.doctor import Finding
 from labkit.trials.metrics import Metric, _costs, fitted_probe, frozen_rows, metrics_for, probe
 from labkit.trials.mistakes import mistakes_of
 from labkit.trials.plan import ENTRIES, Cost, Entry, Plan, cost_of, planned
-from labkit.trials.report import HEAD, Line, Report, as_html, curve_sentence, verdict_sentence
+from labkit.trials.report import HEAD, NEAREST, Line, Report, as_html, curve_sentence, verdict_sentence
 from labkit.trials.verdict import Ranked
 from tests.browser import chromium
 from tests.test_contract import CORPORA
@@ -223,6 +223,7 @@ def test_the_page_and_the_record_have_the_numbers_of_the_table(made: tuple[Repor
     for name, curve in report.curve.items():
         assert f"{name}: " + ", ".join(f"{100 * share:.0f} % {score[0]:.3f}" for share, score in curve.items()) in page
     assert "There are few." in page
+    assert NEAREST not in page
     assert "There are few." in str(report)
 
 
@@ -572,6 +573,7 @@ def test_the_classifier_of_the_report_is_the_probe(
     assert 0 < report.lines[0].ranked.score < 1
     assert report.lines[0].ranked.score == pytest.approx(np.mean([*map(str.__eq__, said, test.labels)]))
     assert said[0] in capsys.readouterr().out
+    assert NEAREST in as_html(report)
     sure = [float(each.said.split()[-1]) for each in report.mistakes]
     assert sure == sorted(sure, reverse=True)
     wrong = {text: label for text, label, own in zip(test.texts, said, test.labels, strict=True) if label != own}
