@@ -182,7 +182,8 @@ def _costs(method: Method, corpus: Corpus, split: str) -> Mapping[str, float]:
     began = time.process_time()
     method.encode(texts)
     microseconds = 1e6 * (time.process_time() - began) / len(texts)
-    size = sum(array.nbytes for array in method.run("finished").arrays.values())
+    run = method.run("finished")
+    size = sum(array.nbytes for array in run.arrays.values()) + len(json.dumps(run.words))
     if isinstance(method, METHODS["sbert"]):  # its run stores only the name of the model
         model: Any = vars(method)["model"]
         size += sum(weights.nbytes for weights in model.parameters())

@@ -581,7 +581,7 @@ def test_the_classifier_of_the_report_is_the_probe(
     assert all(each.b in corpus.part("train").texts for each in report.mistakes)
 
 
-def test_the_costs_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_costs_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = CORPORA["pairs"]()
     ready = METHODS["sbert"](model=tiny_sbert())
     ready.fit(corpus)
@@ -591,6 +591,12 @@ def test_the_costs_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert costs["microseconds"] == pytest.approx(2e6 / len(corpus.part("test").sentences()))
     weights = sum(part.stat().st_size for part in Path(tiny_sbert()).rglob("*.safetensors"))
     assert costs["megabytes"] == pytest.approx(weights / 1e6, rel=0.2)
+    monkeypatch.undo()
+    plain = METHODS["tfidf"]()
+    plain.fit(corpus)
+    plain.save(tmp_path / "run")
+    named = (tmp_path / "run" / "vocabulary.json").stat().st_size
+    assert _costs(plain, corpus, "test")["megabytes"] > named / 1e6
 
 
 def test_mistakes_are_rows_that_the_method_gets_wrong() -> None:
